@@ -1,0 +1,104 @@
+// Package config turns a TOML file, the environment and command-line flags
+// into one validated Config.
+//
+// The model is a table of keys (see keys): each has a dotted name such as
+// platform.page_limit, a default, a document line and one parser from text.
+// Every key can be given in four layers, the later winning:
+//
+//	default < TOML file < environment < flag
+//
+// The name of a key's environment variable derives from its own: platform.token
+// is SOLARMIRROR_PLATFORM_TOKEN. An empty variable counts as not set. The key
+// platform.token_file is thereby also the _FILE variant of the token's variable.
+//
+// Invariants: a value is checked in every layer it stands in, even where a later
+// layer overrules it; nothing unknown is passed over, neither a TOML key nor a
+// SOLARMIRROR_ variable; all faults are found in one go and come back as one
+// *Error; no error text and no printed form of a Config holds a secret. A loaded
+// Config is never changed. The token file alone is read later, at each use, since
+// its content is renewed while the program runs.
+package config
+
+import (
+	"fmt"
+	"time"
+)
+
+// Config is the whole configuration, validated. Its fields follow the sections
+// and keys of config.example.toml.
+type Config struct {
+	Platform Platform
+	Mirror   Mirror
+	Outbox   Outbox
+	Log      Log
+
+	settings []setting // one per key, in the order of the table; for Show
+}
+
+// Platform says how to reach the sales platform and how hard to ask it.
+type Platform struct {
+	BaseURL           string         // http(s) URL with a host; "" = not given
+	Token             Secret         // "" = not given
+	TokenFile         string         // path; "" = not given
+	TimeZone          *time.Location // zone of the platform's dates
+	PageLimit         int            // records asked per page, 1..10000
+	FirstPage         int            // 0, 1 or FirstPageAuto
+	Envelope          string         // auto, array, data or items
+	RequestsPerSecond float64        // above 0, at most 10000
+	MaxInFlight       int            // requests at one time, 1..64
+	Timeout           time.Duration  // for one whole attempt
+	MaxRetryWait      time.Duration  // longest Retry-After that is waited for
+	MaxBody           int64          // bytes of one answer, decompressed
+}
+
+// FirstPageAuto is the Platform.FirstPage that leaves it to be found by asking.
+const FirstPageAuto = -1
+
+// Mirror says where the mirror lies and how it is kept.
+type Mirror struct {
+	Path        string // SQLite file, relative to the working directory
+	OverlapDays int    // days asked again before the watermark
+}
+
+// Outbox says where companies wait to be created and what is kept of them.
+type Outbox struct {
+	Path              string // SQLite file, relative to the working directory
+	KeyFile           string // path of the key that seals passwords; "" = they are not sealed
+	KeepDays          int    // until a finished row is deleted; 0 = never
+	KeepAmbiguousDays int    // until a row in doubt loses its password
+}
+
+// Log says what is logged and in which form.
+type Log struct {
+	Level  string // trace, debug, info, warn or error
+	Format string // auto, json or console; auto is console on a terminal
+}
+
+// Secret is a value that no formatting verb and no encoder prints.
+type Secret string
+
+// Format prints a mask in place of the secret, for every verb.
+func (s Secret) Format(f fmt.State, _ rune) { fmt.Fprint(f, s.masked()) }
+
+// MarshalText gives the mask to encoders.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.masked()), nil }
+
+// Reveal returns the secret itself.
+func (s Secret) Reveal() string { return string(s) }
+
+func (s Secret) masked() string {
+	if s == "" {
+		return ""
+	}
+	return "***"
+}
+
+// BaseURL returns platform.base_url, or an *Error that says how to give one.
+// Only commands that talk to a platform need it.
+func (c Config) BaseURL() (string, error) {
+	if c.Platform.BaseURL == "" {
+		return "", &Error{Problems: []string{
+			"platform.base_url is not set: give SOLARMIRROR_PLATFORM_BASE_URL, or base_url under [platform] in config.toml"}}
+	}
+	return c.Platform.BaseURL, nil
+}

@@ -1,0 +1,338 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// load writes text to a file of its own and loads that with the environment.
+func load(t *testing.T, text string, environ ...string) (Config, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return Load(Source{Path: path, Environ: environ})
+}
+
+func mustLoad(t *testing.T, text string, environ ...string) Config {
+	t.Helper()
+	c, err := load(t, text, environ...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// problemsOf returns the problems of err, which must be an *Error, with the
+// directory of the file taken off.
+func problemsOf(t *testing.T, err error) []string {
+	t.Helper()
+	var fault *Error
+	if !errors.As(err, &fault) {
+		t.Fatalf("error is %T %v, want *Error", err, err)
+	}
+	var out []string
+	for _, problem := range fault.Problems {
+		if i := strings.Index(problem, "config.toml"); i > 0 && strings.HasPrefix(problem, "/") {
+			problem = problem[i:]
+		}
+		out = append(out, problem)
+	}
+	return out
+}
+
+func diff(a, b any) string {
+	return cmp.Diff(a, b, cmpopts.IgnoreUnexported(Config{}),
+		cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() }),
+		cmp.Comparer(func(a, b Secret) bool { return a == b }))
+}
+
+func zone(t *testing.T, name string) *time.Location {
+	t.Helper()
+	z, err := time.LoadLocation(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	want := Config{
+		Platform: Platform{
+			TimeZone: zone(t, "America/Sao_Paulo"), PageLimit: 50, FirstPage: FirstPageAuto, Envelope: "auto",
+			RequestsPerSecond: 5, MaxInFlight: 4, Timeout: time.Minute, MaxRetryWait: 5 * time.Minute, MaxBody: 64 << 20,
+		},
+		Mirror: Mirror{Path: "data/mirror/solarmirror.db", OverlapDays: 2},
+		Outbox: Outbox{Path: "data/private/outbox.db", KeepDays: 90, KeepAmbiguousDays: 7},
+		Log:    Log{Level: "info", Format: "auto"},
+	}
+	if d := diff(want, mustLoad(t, "")); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
+	t.Parallel()
+	want := Config{
+		Platform: Platform{
+			BaseURL: "http://127.0.0.1:8900", Token: "s3cret", TimeZone: zone(t, "America/Manaus"), PageLimit: 500, FirstPage: 0,
+			Envelope: "items", RequestsPerSecond: 0.5, MaxInFlight: 64, Timeout: 90 * time.Second, MaxRetryWait: time.Hour, MaxBody: 3 << 10,
+		},
+		Mirror: Mirror{Path: "m.db", OverlapDays: 0},
+		Outbox: Outbox{Path: "o.db", KeyFile: "o.key", KeepDays: 0, KeepAmbiguousDays: 1},
+		Log:    Log{Level: "debug", Format: "json"},
+	}
+	fromFile := mustLoad(t, `
+		[platform]
+		base_url = "http://127.0.0.1:8900"
+		token = "s3cret"
+		time_zone = "America/Manaus"
+		page_limit = 500
+		first_page = 0
+		envelope = "items"
+		requests_per_second = 0.5
+		max_in_flight = 64
+		timeout = "90s"
+		max_retry_wait = "1h"
+		max_body = "3KiB"
+		[mirror]
+		path = "m.db"
+		overlap_days = 0
+		[outbox]
+		path = "o.db"
+		key_file = "o.key"
+		keep_days = 0
+		keep_ambiguous_days = 1
+		[log]
+		level = "debug"
+		format = "json"`)
+	if d := diff(want, fromFile); d != "" {
+		t.Errorf("from the file: %s", d)
+	}
+
+	var environ []string
+	for _, pair := range strings.Fields(`BASE_URL=http://127.0.0.1:8900 TOKEN=s3cret TIME_ZONE=America/Manaus PAGE_LIMIT=500
+		FIRST_PAGE=0 ENVELOPE=items REQUESTS_PER_SECOND=0.5 MAX_IN_FLIGHT=64 TIMEOUT=90s MAX_RETRY_WAIT=1h MAX_BODY=3KiB`) {
+		environ = append(environ, "SOLARMIRROR_PLATFORM_"+pair)
+	}
+	environ = append(environ, "SOLARMIRROR_MIRROR_PATH=m.db", "SOLARMIRROR_MIRROR_OVERLAP_DAYS=0",
+		"SOLARMIRROR_OUTBOX_PATH=o.db", "SOLARMIRROR_OUTBOX_KEY_FILE=o.key", "SOLARMIRROR_OUTBOX_KEEP_DAYS=0", "SOLARMIRROR_OUTBOX_KEEP_AMBIGUOUS_DAYS=1",
+		"SOLARMIRROR_LOG_LEVEL=debug", "SOLARMIRROR_LOG_FORMAT=json", "PATH=/bin")
+	if d := diff(want, mustLoad(t, "", environ...)); d != "" {
+		t.Errorf("from the environment: %s", d)
+	}
+}
+
+func TestPrecedence(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(path, []byte("log.level = \"warn\""), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flag := []Flag{{Name: "--log-level", Key: "log.level", Value: "trace"}}
+	for _, tc := range []struct {
+		name, want string
+		src        Source
+	}{
+		{"file over default", "warn", Source{Path: path}},
+		{"environment over file", "error", Source{Path: path, Environ: []string{"SOLARMIRROR_LOG_LEVEL=error"}}},
+		{"empty variable is not set", "warn", Source{Path: path, Environ: []string{"SOLARMIRROR_LOG_LEVEL="}}},
+		{"flag over environment", "trace", Source{Path: path, Environ: []string{"SOLARMIRROR_LOG_LEVEL=error"}, Flags: flag}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			c, err := Load(tc.src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Log.Level != tc.want {
+				t.Errorf("level is %q, want %q", c.Log.Level, tc.want)
+			}
+		})
+	}
+}
+
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, text string
+		environ    []string
+		want       []string
+	}{
+		{name: "unknown key",
+			text: "[platform]\ntokn = \"x\"",
+			want: []string{"config.toml:2: unknown key platform.tokn; did you mean platform.token?"}},
+		{name: "key outside its section",
+			text: "base_url = \"https://a.example\"",
+			want: []string{"config.toml:1: unknown key base_url; did you mean platform.base_url?"}},
+		{name: "unknown section",
+			text: "[mirro]\npath = \"x\"",
+			want: []string{"config.toml:2: unknown key mirro.path; did you mean mirror.path?"}},
+		{name: "a value where a section is due",
+			text: "mirror = 1",
+			want: []string{"config.toml:1: unknown key mirror; did you mean mirror.path?"}},
+		{name: "types",
+			text: "[platform]\npage_limit = \"50\"\nfirst_page = true\nrequests_per_second = []\ntimeout = 60\n[platform.token]\nx = 1",
+			want: []string{
+				"config.toml:2: platform.page_limit: want a whole number, got a string",
+				"config.toml:3: platform.first_page: want a string or a whole number, got a boolean",
+				"config.toml:4: platform.requests_per_second: want a number, got a list",
+				"config.toml:5: platform.timeout: want a string, got a whole number",
+				"config.toml:6: platform.token: want a string, got a table"}},
+		{name: "empty where a value is due",
+			text: "mirror.path = \"\"\nplatform.time_zone = \"\"",
+			want: []string{
+				`config.toml:2: platform.time_zone: want the name of a time zone such as America/Sao_Paulo, got ""`,
+				"config.toml:1: mirror.path: want a path, got nothing"}},
+		{name: "unknown variable",
+			environ: []string{"SOLARMIRROR_PLATFORM_TOKEN_FIEL=x"},
+			want:    []string{"unknown environment variable SOLARMIRROR_PLATFORM_TOKEN_FIEL; did you mean SOLARMIRROR_PLATFORM_TOKEN_FILE?"}},
+		{name: "a fault that a later layer hides",
+			text:    "log.level = \"loud\"",
+			environ: []string{"SOLARMIRROR_LOG_LEVEL=info"},
+			want:    []string{`config.toml:1: log.level: want one of trace, debug, info, warn, error, got "loud"`}},
+		{name: "token twice in the environment",
+			environ: []string{"SOLARMIRROR_PLATFORM_TOKEN=x", "SOLARMIRROR_PLATFORM_TOKEN_FILE=y"},
+			want:    []string{"SOLARMIRROR_PLATFORM_TOKEN and SOLARMIRROR_PLATFORM_TOKEN_FILE are both set; keep one"}},
+		{name: "token twice in different layers",
+			text:    "[platform]\ntoken_file = \"x\"",
+			environ: []string{"SOLARMIRROR_PLATFORM_TOKEN=y"},
+			want:    []string{"SOLARMIRROR_PLATFORM_TOKEN and config.toml:2: platform.token_file are both set; keep one"}},
+		{name: "all at once",
+			text:    "[log]\nlevel = \"loud\"\n[platform]\nbase = 1",
+			environ: []string{"SOLARMIRROR_X=1", "SOLARMIRROR_PLATFORM_MAX_IN_FLIGHT=65"},
+			want: []string{
+				"config.toml:4: unknown key platform.base; did you mean platform.base_url?",
+				"unknown environment variable SOLARMIRROR_X; did you mean SOLARMIRROR_LOG_LEVEL?",
+				`SOLARMIRROR_PLATFORM_MAX_IN_FLIGHT: want a whole number from 1 to 64, got "65"`,
+				`config.toml:2: log.level: want one of trace, debug, info, warn, error, got "loud"`}},
+		{name: "syntax",
+			text:    "[platform]\npage_limit = x\n",
+			environ: []string{"SOLARMIRROR_LOG_FORMAT=xml"},
+			want: []string{
+				"config.toml:2: not valid TOML at or after platform.page_limit: expected value but found \"x\" instead",
+				`SOLARMIRROR_LOG_FORMAT: want one of auto, json, console, got "xml"`}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := load(t, tc.text, tc.environ...)
+			got := problemsOf(t, err)
+			for i := range got { // a second file name may stand inside the text
+				if before, after, found := strings.Cut(got[i], " and /"); found {
+					got[i] = before + " and " + after[strings.Index(after, "config.toml"):]
+				}
+			}
+			if d := cmp.Diff(tc.want, got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// TestBounds holds the values each key takes and refuses, by its text.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		env     string
+		takes   []string
+		refuses []string
+	}{
+		{"PLATFORM_BASE_URL", []string{"https://a.example", "HTTP://[::1]:80/x"},
+			[]string{"a.example", "ftp://a.example", "https://", "https://:8080", "https://u:p@a.example", "https://a.example?x=1", "https://a.example?", "https://a.example#x", "http://%zz"}},
+		{"PLATFORM_TIME_ZONE", []string{"UTC", "America/Rio_Branco"}, []string{"Local", "America/Atlantis", "../etc/passwd"}},
+		{"PLATFORM_PAGE_LIMIT", []string{"1", "10000"}, []string{"0", "10001", "-1", "1.5", "50 ", "99999999999999999999"}},
+		{"PLATFORM_FIRST_PAGE", []string{"auto", "0", "1"}, []string{"2", "-1", "Auto"}},
+		{"PLATFORM_ENVELOPE", []string{"auto", "array", "data", "items"}, []string{"bare"}},
+		{"PLATFORM_REQUESTS_PER_SECOND", []string{"0.1", "10000"}, []string{"0", "-1", "10001", "NaN", "Inf", "x"}},
+		{"PLATFORM_MAX_IN_FLIGHT", []string{"1", "64"}, []string{"0", "65"}},
+		{"PLATFORM_TIMEOUT", []string{"1ms", "1h30m"}, []string{"60", "0s", "-1s", "60 s"}},
+		{"PLATFORM_MAX_RETRY_WAIT", []string{"5m"}, []string{"soon"}},
+		{"PLATFORM_MAX_BODY", []string{"1B", "64MiB", "64 MiB", "2GiB"}, []string{"64", "0B", "-1KiB", "64MB", "MiB", "1.5MiB", "9999999999GiB"}},
+		{"MIRROR_OVERLAP_DAYS", []string{"0", "365"}, []string{"-1", "366"}},
+		{"LOG_LEVEL", []string{"trace", "error"}, []string{"INFO"}},
+		{"LOG_FORMAT", []string{"auto", "json", "console"}, []string{"text"}},
+	} {
+		t.Run(tc.env, func(t *testing.T) {
+			t.Parallel()
+			for _, value := range tc.takes {
+				if _, err := load(t, "", "SOLARMIRROR_"+tc.env+"="+value); err != nil {
+					t.Errorf("refuses %q: %v", value, err)
+				}
+			}
+			for _, value := range tc.refuses {
+				_, err := load(t, "", "SOLARMIRROR_"+tc.env+"="+value)
+				if err == nil {
+					t.Errorf("takes %q", value)
+				} else if problem := problemsOf(t, err)[0]; !strings.HasPrefix(problem, "SOLARMIRROR_"+tc.env+": ") {
+					t.Errorf("for %q the problem does not begin with its variable: %s", value, problem)
+				}
+			}
+		})
+	}
+}
+
+func TestNamedFileMustExist(t *testing.T) {
+	t.Parallel()
+	_, err := Load(Source{Path: filepath.Join(t.TempDir(), "config.toml")})
+	if d := cmp.Diff([]string{"config.toml: no such file; config.example.toml is one to copy"}, problemsOf(t, err)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestSecretsAreNeverPrinted(t *testing.T) {
+	t.Parallel()
+	const canary = "canary77"
+	c := mustLoad(t, "", "SOLARMIRROR_PLATFORM_TOKEN="+canary)
+	encoded, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown strings.Builder
+	if err := c.Show(&shown); err != nil {
+		t.Fatal(err)
+	}
+	texts := []string{string(encoded), shown.String()}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+		texts = append(texts, fmt.Sprintf(verb, c), fmt.Sprintf(verb, c.Platform.Token))
+	}
+	// Faulty files whose values the TOML library would quote in its message.
+	for _, file := range []string{
+		"platform.token = 77canary77", "platform.token = 7.canary77", "platform.token = 0canary77", "platform.token = 2026-01-canary77",
+		"platform.tokn = 0777", "[platform]\ntoken = [\"canary77\"]", "platform.token = canary77", "platform.token = \"canary77", "platform.tokn = \"canary77\"",
+		"platform.base_url = \"https://u:canary77@a.example\"", "platform.base_url = \"https://a.example?key=canary77\"", "platform.base_url = \"https://canary77 \\u0007\"",
+	} {
+		_, err := load(t, file)
+		texts = append(texts, err.Error())
+	}
+	for _, text := range texts {
+		if strings.Contains(text, canary) || strings.Contains(text, "0777") || strings.Contains(text, fmt.Sprintf("%x", canary)) {
+			t.Errorf("holds the secret: %s", text)
+		}
+	}
+}
+
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	candidates := []string{"completion", "config", "sync", "status", "SOLARMIRROR_LOG_LEVEL"}
+	for word, want := range map[string]string{
+		"comp": "completion", "statsu": "status", "snyc": "sync", "CONFIG": "config", "log_level": "SOLARMIRROR_LOG_LEVEL", "syncs": "sync",
+	} {
+		if got := Nearest(word, candidates); got != want {
+			t.Errorf("Nearest(%q) is %q, want %q", word, got, want)
+		}
+	}
+	if got := Nearest("x", nil); got != "" {
+		t.Errorf("Nearest without candidates is %q", got)
+	}
+}

@@ -1,0 +1,263 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// key is one line of the configuration. The table of them is the only place
+// that knows which keys exist.
+type key struct {
+	name     string // section.key
+	doc      string // what it means, as config.example.toml says it
+	fallback string // the default, as text
+	kind     kind
+	secret   bool
+	set      func(c *Config, text string) error // its error must not quote a secret
+}
+
+// kind is the TOML type a key is written as.
+type kind int
+
+const (
+	kindString kind = iota
+	kindInteger
+	kindNumber          // integer or float
+	kindStringOrInteger // "auto" or 1
+)
+
+func (k kind) String() string {
+	return [...]string{"a string", "a whole number", "a number", "a string or a whole number"}[k]
+}
+
+// env returns the name of the key's environment variable.
+func (k key) env() string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(k.name, ".", "_"))
+}
+
+// section and leaf are the two halves of the name.
+func (k key) section() string { section, _, _ := strings.Cut(k.name, "."); return section }
+func (k key) leaf() string    { _, leaf, _ := strings.Cut(k.name, "."); return leaf }
+
+func keys() []key {
+	return slices.Concat(platformKeys(), mirrorKeys(), outboxKeys(), logKeys())
+}
+
+func platformKeys() []key {
+	return []key{
+		{name: "platform.base_url",
+			doc: "Address of the platform, without /api/v2: https://sales.example.com. Commands that ask the platform need it.",
+			set: func(c *Config, text string) error { return setBaseURL(&c.Platform.BaseURL, text) }},
+		{name: "platform.token", secret: true,
+			doc: "The access token. Better kept out of this file: set SOLARMIRROR_PLATFORM_TOKEN, or use token_file.",
+			set: func(c *Config, text string) error { c.Platform.Token = Secret(text); return nil }},
+		{name: "platform.token_file",
+			doc: "A file that holds the token and nothing else; read again at each use, so it may be renewed at any time. Not together with token.",
+			set: func(c *Config, text string) error { c.Platform.TokenFile = text; return nil }},
+		{name: "platform.time_zone", fallback: "America/Sao_Paulo",
+			doc: "Zone of the platform's calendar days, as an IANA name.",
+			set: func(c *Config, text string) error { return setZone(&c.Platform.TimeZone, text) }},
+		{name: "platform.page_limit", fallback: "50", kind: kindInteger,
+			doc: "Records asked for per page, 1 to 10000. Servers cap it, often at 50.",
+			set: func(c *Config, text string) error { return setInt(&c.Platform.PageLimit, text, 1, 10_000) }},
+		{name: "platform.first_page", fallback: "auto", kind: kindStringOrInteger,
+			doc: `Number of the first page: 0, 1, or "auto" to find it by asking.`,
+			set: func(c *Config, text string) error { return setFirstPage(&c.Platform.FirstPage, text) }},
+		{name: "platform.envelope", fallback: "auto",
+			doc: `Form of a list answer: "array" (bare), "data" ({"data":[…]}), "items" ({"data":{"items":[…]}}), or "auto" for any of them.`,
+			set: func(c *Config, text string) error {
+				return setOneOf(&c.Platform.Envelope, text, "auto", "array", "data", "items")
+			}},
+		{name: "platform.requests_per_second", fallback: "5", kind: kindNumber,
+			doc: "Most requests sent per second, retries included; above 0, at most 10000.",
+			set: func(c *Config, text string) error { return setRate(&c.Platform.RequestsPerSecond, text, 10_000) }},
+		{name: "platform.max_in_flight", fallback: "4", kind: kindInteger,
+			doc: "Most requests under way at one time, 1 to 64.",
+			set: func(c *Config, text string) error { return setInt(&c.Platform.MaxInFlight, text, 1, 64) }},
+		{name: "platform.timeout", fallback: "60s",
+			doc: "Longest a single request may take, from dialling to the last byte.",
+			set: func(c *Config, text string) error { return setDuration(&c.Platform.Timeout, text) }},
+		{name: "platform.max_retry_wait", fallback: "5m",
+			doc: "Longest wait a server may ask for (Retry-After); beyond it the stream fails and the next run tries again.",
+			set: func(c *Config, text string) error { return setDuration(&c.Platform.MaxRetryWait, text) }},
+		{name: "platform.max_body", fallback: "64MiB",
+			doc: "Largest answer accepted, decompressed; units B, KiB, MiB, GiB.",
+			set: func(c *Config, text string) error { return setSize(&c.Platform.MaxBody, text) }},
+	}
+}
+
+func mirrorKeys() []key {
+	return []key{
+		{name: "mirror.path", fallback: "data/mirror/solarmirror.db",
+			doc: "The SQLite file analysts open. A relative path starts at the working directory.",
+			set: func(c *Config, text string) error { return setPath(&c.Mirror.Path, text) }},
+		{name: "mirror.overlap_days", fallback: "2", kind: kindInteger,
+			doc: "Days before the watermark that each sync asks for again, 0 to 365.",
+			set: func(c *Config, text string) error { return setInt(&c.Mirror.OverlapDays, text, 0, 365) }},
+	}
+}
+
+func outboxKeys() []key {
+	return []key{
+		{name: "outbox.path", fallback: "data/private/outbox.db",
+			doc: "The SQLite file companies wait in. It holds passwords, so its directory must be private (mode 0700).",
+			set: func(c *Config, text string) error { return setPath(&c.Outbox.Path, text) }},
+		{name: "outbox.key_file",
+			doc: `A file with the key that seals the passwords in the outbox, made by "solarmirror outbox keygen". Without one they are kept as they are until they are sent.`,
+			set: func(c *Config, text string) error { c.Outbox.KeyFile = text; return nil }},
+		{name: "outbox.keep_days", fallback: "90", kind: kindInteger,
+			doc: "Days until a finished row is deleted, 0 to 36500; 0 keeps it for ever.",
+			set: func(c *Config, text string) error { return setInt(&c.Outbox.KeepDays, text, 0, 36_500) }},
+		{name: "outbox.keep_ambiguous_days", fallback: "7", kind: kindInteger,
+			doc: "Days until a row in doubt loses its password, 1 to 365.",
+			set: func(c *Config, text string) error { return setInt(&c.Outbox.KeepAmbiguousDays, text, 1, 365) }},
+	}
+}
+
+func logKeys() []key {
+	return []key{
+		{name: "log.level", fallback: "info",
+			doc: "Least level that is logged: trace, debug, info, warn or error. Requests are logged at debug.",
+			set: func(c *Config, text string) error {
+				return setOneOf(&c.Log.Level, text, "trace", "debug", "info", "warn", "error")
+			}},
+		{name: "log.format", fallback: "auto",
+			doc: `Form of the log: "json", "console", or "auto" for console on a terminal and JSON elsewhere.`,
+			set: func(c *Config, text string) error {
+				return setOneOf(&c.Log.Format, text, "auto", "json", "console")
+			}},
+	}
+}
+
+// want is the error of every parser that may quote what it was given.
+func want(what, got string) error { return fmt.Errorf("want %s, got %q", what, got) }
+
+func setInt(to *int, text string, least, most int) error {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		return want(fmt.Sprintf("a whole number from %d to %d", least, most), text)
+	}
+	*to = n
+	return nil
+}
+
+func setRate(to *float64, text string, most float64) error {
+	rate, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(rate > 0 && rate <= most) { // the negation refuses NaN too
+		return want(fmt.Sprintf("a number above 0 and at most %g", most), text)
+	}
+	*to = rate
+	return nil
+}
+
+func setFirstPage(to *int, text string) error {
+	page, known := map[string]int{"auto": FirstPageAuto, "0": 0, "1": 1}[text]
+	if !known {
+		return want(`"auto", 0 or 1`, text)
+	}
+	*to = page
+	return nil
+}
+
+func setOneOf(to *string, text string, allowed ...string) error {
+	if !slices.Contains(allowed, text) {
+		return want("one of "+strings.Join(allowed, ", "), text)
+	}
+	*to = text
+	return nil
+}
+
+func setPath(to *string, text string) error {
+	if text == "" {
+		return errors.New("want a path, got nothing")
+	}
+	*to = text
+	return nil
+}
+
+func setDuration(to *time.Duration, text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return want(`a time such as "60s" or "5m"`, text)
+	}
+	*to = d
+	return nil
+}
+
+func setSize(to *int64, text string) error {
+	units := []struct {
+		suffix string
+		bytes  int64
+	}{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"B", 1}} // "B" last: the others end in it
+	wanted := want(`a size such as "64MiB" (units B, KiB, MiB, GiB)`, text)
+	for _, unit := range units {
+		digits, found := strings.CutSuffix(text, unit.suffix)
+		if !found {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+		if err != nil || n <= 0 || n > math.MaxInt64/unit.bytes {
+			return wanted
+		}
+		*to = n * unit.bytes
+		return nil
+	}
+	return wanted
+}
+
+func setZone(to **time.Location, text string) error {
+	// LoadLocation would take these two for UTC and for this machine's own zone.
+	if text == "" || text == "Local" {
+		return want("the name of a time zone such as America/Sao_Paulo", text)
+	}
+	zone, err := time.LoadLocation(text)
+	if err != nil {
+		return want("the name of a time zone such as America/Sao_Paulo", text)
+	}
+	*to = zone
+	return nil
+}
+
+// setBaseURL never quotes what it refuses: a URL may hold a password or a key.
+func setBaseURL(to *string, text string) error {
+	if text == "" {
+		*to = ""
+		return nil
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return errors.New("is not a URL; want one such as https://sales.example.com")
+	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
+		return errors.New("want http:// or https:// and a host, such as https://sales.example.com")
+	case u.User != nil:
+		return errors.New("must not hold a user name or password; the token goes to platform.token_file")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return errors.New("must end before any ? or #")
+	}
+	*to = text
+	return nil
+}
+
+// names returns the dotted names of the table.
+func names(table []key) []string {
+	out := make([]string, len(table))
+	for i, k := range table {
+		out[i] = k.name
+	}
+	return out
+}
+
+func find(table []key, name string) (key, bool) {
+	i := slices.IndexFunc(table, func(k key) bool { return k.name == name })
+	if i < 0 {
+		return key{}, false
+	}
+	return table[i], true
+}

@@ -1,0 +1,146 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// DefaultPath is the file that is read when none is named; it may be missing.
+const DefaultPath = "config.toml"
+
+const envPrefix = "SOLARMIRROR_"
+
+// Source is where a configuration comes from, besides its defaults.
+type Source struct {
+	Path    string   // TOML file that must be there; "" = DefaultPath if it is there
+	Environ []string // NAME=value, as os.Environ gives it
+	Flags   []Flag
+}
+
+// Flag is a command-line flag that stands for a key.
+type Flag struct {
+	Name  string // as typed: "--log-level"
+	Key   string // "log.level"
+	Value string
+}
+
+// Error holds everything found wrong with a configuration, one problem a line,
+// each naming its place, its key and what was expected.
+type Error struct{ Problems []string }
+
+func (e *Error) Error() string {
+	if len(e.Problems) == 1 {
+		return "configuration: " + e.Problems[0]
+	}
+	return fmt.Sprintf("configuration: %d problems\n  %s", len(e.Problems), strings.Join(e.Problems, "\n  "))
+}
+
+// setting is the text a key got in one layer.
+type setting struct {
+	key    string
+	text   string
+	place  string // how a problem names the spot: "config.toml:12: platform.timeout"
+	origin string // how Show names it: "config.toml:12", "environment SOLARMIRROR_…"
+}
+
+// layer holds the settings of one source by key name.
+type layer map[string]setting
+
+// Load reads, merges and checks the layers of src. Its error, when there is
+// one, is an *Error with every problem of every layer.
+func Load(src Source) (Config, error) {
+	table := keys()
+	file, fileProblems := readFile(table, src.Path)
+	env, envProblems := readEnviron(table, src.Environ)
+	problems := append(fileProblems, envProblems...)
+
+	c, setProblems := merge(table, readDefaults(table), file, env, readFlags(src.Flags))
+	problems = append(problems, setProblems...)
+	if problem := c.checkToken(); problem != "" {
+		problems = append(problems, problem)
+	}
+	if len(problems) > 0 {
+		return Config{}, &Error{Problems: problems}
+	}
+	return c, nil
+}
+
+// merge applies the layers in rising order of precedence.
+func merge(table []key, layers ...layer) (c Config, problems []string) {
+	for _, k := range table {
+		var effective setting
+		for _, l := range layers {
+			s, given := l[k.name]
+			if !given {
+				continue
+			}
+			if err := k.set(&c, s.text); err != nil {
+				problems = append(problems, s.place+": "+err.Error())
+			}
+			effective = s
+		}
+		if k.secret {
+			effective.text = Secret(effective.text).masked()
+		}
+		c.settings = append(c.settings, effective)
+	}
+	return c, problems
+}
+
+func (c Config) checkToken() string {
+	if c.Platform.Token == "" || c.Platform.TokenFile == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s and %s are both set; keep one",
+		c.setting("platform.token").place, c.setting("platform.token_file").place)
+}
+
+func (c Config) setting(name string) setting {
+	for _, s := range c.settings {
+		if s.key == name {
+			return s
+		}
+	}
+	return setting{}
+}
+
+func readDefaults(table []key) layer {
+	l := layer{}
+	for _, k := range table {
+		l[k.name] = setting{key: k.name, text: k.fallback, place: k.name, origin: "default"}
+	}
+	return l
+}
+
+func readFlags(flags []Flag) layer {
+	l := layer{}
+	for _, f := range flags {
+		l[f.Key] = setting{key: f.Key, text: f.Value, place: f.Name, origin: "flag " + f.Name}
+	}
+	return l
+}
+
+func readEnviron(table []key, environ []string) (l layer, problems []string) {
+	byEnv := map[string]key{}
+	variables := make([]string, len(table))
+	for i, k := range table {
+		variables[i] = k.env()
+		byEnv[k.env()] = k
+	}
+	l = layer{}
+	for _, entry := range environ {
+		name, text, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, envPrefix) {
+			continue
+		}
+		k, known := byEnv[name]
+		if !known {
+			problems = append(problems, fmt.Sprintf("unknown environment variable %s; did you mean %s?", name, Nearest(name, variables)))
+			continue
+		}
+		if text != "" {
+			l[k.name] = setting{key: k.name, text: text, place: name, origin: "environment " + name}
+		}
+	}
+	return l, problems
+}

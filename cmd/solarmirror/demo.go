@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"solarmirror/store"
+	"solarmirror/sync/platform"
+	"solarmirror/sync/platform/platformtest"
+	"solarmirror/sync/pull"
+)
+
+const (
+	demoDir      = "solarmirror-demo"
+	demoRequests = 2000
+	demoPasses   = 30 * 24 * time.Hour // between the two syncs
+)
+
+func newDemoCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "demo",
+		Short: "Mirror a simulated platform and look at the result; needs nothing",
+		Long: fmt.Sprintf(`Start a simulated platform inside this process, mirror it into ./%s/, let 30 days
+pass there, sync again, and show a few answers. Needs no configuration and no network;
+an earlier demo in the same place is replaced.`, demoDir),
+		Example: "  solarmirror demo",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context()) },
+	}
+}
+
+func (a *app) demo(ctx context.Context) error {
+	d := &demo{app: a, path: filepath.Join(demoDir, "solarmirror.db")}
+	lock, err := store.AcquireLock(ctx, d.path, "demo", false)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	if err := d.replaceEarlier(); err != nil {
+		return err
+	}
+	// The platform starts 30 days back, so that its present is ours when the time has passed.
+	d.time.Store(time.Now().Add(-demoPasses).UnixMilli())
+	url, stop, err := d.startPlatform(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	return d.run(ctx, url)
+}
+
+// demo is one run of the demo command.
+type demo struct {
+	*app
+	path string
+	time atomic.Int64 // the world's clock, in milliseconds since 1970
+}
+
+func (d *demo) now() time.Time { return time.UnixMilli(d.time.Load()) }
+
+// replaceEarlier removes the files of an earlier demo and nothing else.
+func (d *demo) replaceEarlier() error {
+	for _, name := range []string{d.path, d.path + "-wal", d.path + "-shm"} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("demo: %w; close whatever has it open", err)
+		}
+	}
+	config := "# Written by \"solarmirror demo\".\n[mirror]\npath = \"" + filepath.ToSlash(d.path) + "\"\n"
+	return os.WriteFile(filepath.Join(demoDir, "config.toml"), []byte(config), 0o644)
+}
+
+// startPlatform serves the simulated platform on a free port of this machine.
+func (d *demo) startPlatform(ctx context.Context) (url string, stop func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, fmt.Errorf("demo: %w", err)
+	}
+	handler := platformtest.New(platformtest.Options{Seed: 1, Requests: demoRequests, Token: simulationToken, Clock: d.now})
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan error, 1)
+	go func() { done <- serve(ctx, listener, handler) }()
+	return "http://" + listener.Addr().String(), func() { cancel(); <-done }, nil
+}
+
+func (d *demo) run(ctx context.Context, url string) error {
+	client, err := platform.New(platform.Config{
+		BaseURL: url, Token: func(context.Context) (string, error) { return simulationToken, nil },
+		RequestsPerSecond: 10_000, Log: zerolog.Nop(), Now: d.now,
+	})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	mirror, err := store.Open(ctx, d.path, store.Options{Now: d.now, Log: zerolog.Nop()})
+	if err != nil {
+		return err
+	}
+	defer mirror.Close()
+	zone, err := time.LoadLocation("America/Sao_Paulo")
+	if err != nil {
+		return err
+	}
+	engine := &pull.Engine{
+		Client: client, Mirror: mirror, Zone: zone, OverlapDays: 2, Paging: pull.Paging{FirstPage: pull.FindFirstPage, Limit: 50}, InFlight: 4,
+		Now: time.Now, Log: zerolog.Nop(),
+	}
+	return d.tell(ctx, engine)
+}
+
+// tell does what the demo shows, and says so.
+func (d *demo) tell(ctx context.Context, engine *pull.Engine) error {
+	fmt.Fprintf(d.stdout, "A simulated platform with %d budgets and orders and a catalogue runs in this process.\n", demoRequests)
+	steps := []struct {
+		title   string
+		options pull.Options
+		passes  time.Duration // on the platform, before the step
+	}{
+		{"First sync: everything", pull.Options{}, 0},
+		{"30 days pass on the platform. Second sync: what was updated, and new equipment", pull.Options{}, demoPasses},
+		{"Prices and stock change without a trace in the filters: a full sync of the catalogue", pull.Options{Full: true}, 0},
+	}
+	for i, step := range steps {
+		d.time.Add(step.passes.Milliseconds())
+		step.options.Trigger = store.TriggerManual
+		streams := pull.Streams()
+		if step.options.Full {
+			streams = streams[len(streams)-1:]
+		}
+		step.options.Streams = streams
+		fmt.Fprintf(d.stdout, "\n%d. %s\n\n", i+1, step.title)
+		show, done := d.newProgress()
+		engine.Progress = show
+		report, err := engine.Sync(ctx, step.options)
+		done()
+		if err := errors.Join(err, d.printReport(report, false)); err != nil {
+			return err
+		}
+	}
+	if err := d.answer(ctx); err != nil {
+		return err
+	}
+	d.sayNext()
+	return nil
+}
+
+// demoAnswers are questions worth asking of any mirror.
+var demoAnswers = []struct{ question, sql string }{
+	{"What was sold, by month?", `
+SELECT strftime('%Y-%m', order_created) AS month, count(*) AS orders, round(sum(final_value), 2) AS final_value,
+  round(sum(total_power), 1) AS power
+FROM requests WHERE request_type = 'order' AND removed IS NOT 1 AND order_created IS NOT NULL
+GROUP BY 1 ORDER BY 1 DESC LIMIT 6`},
+	{"Which states buy most?", `
+SELECT f.address_state AS state, count(*) AS orders, round(sum(r.final_value), 2) AS final_value
+FROM requests r JOIN request_freights f USING (request_key)
+WHERE r.request_type = 'order' AND r.removed IS NOT 1
+GROUP BY 1 ORDER BY 3 DESC LIMIT 5`},
+	{"Whose inverters sell?", `
+SELECT e.manufacturer, CAST(sum(p.quantity) AS INTEGER) AS pieces, count(DISTINCT p.request_key) AS orders
+FROM request_products p JOIN requests r USING (request_key) JOIN equipments e ON e.product_code = p.product_code AND e.type = p.type
+WHERE p.type = 'inverter' AND r.request_type = 'order' AND r.removed IS NOT 1
+GROUP BY 1 ORDER BY 2 DESC LIMIT 5`},
+}
+
+func (d *demo) answer(ctx context.Context) error {
+	reader, err := store.OpenReadOnly(ctx, d.path)
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	for _, a := range demoAnswers {
+		fmt.Fprintf(d.stdout, "\n%s\n\n", a.question)
+		if err := printQuery(ctx, d.stdout, reader, a.sql, "table"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *demo) sayNext() {
+	config := "--config " + filepath.Join(demoDir, "config.toml")
+	fmt.Fprintf(d.stdout, `
+The mirror is %s: open it with any SQLite tool. To go on:
+
+  %[2]s %[3]s status
+  %[2]s %[3]s query "SELECT deal_status, count(*) FROM requests GROUP BY 1"
+  %[2]s schema tables
+  %[2]s simulate          # a platform to sync with, from another terminal
+`, d.path, commandName(), config)
+}
+
+// commandName is what to type to run this program again: "go run" builds it in a place that is gone afterwards.
+func commandName() string {
+	if strings.Contains(os.Args[0], "go-build") {
+		return "go run ./cmd/solarmirror"
+	}
+	return "solarmirror"
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"solarmirror/cmd/internal/config"
+	"solarmirror/store"
+	"solarmirror/sync/platform"
+	"solarmirror/sync/pull"
+	"solarmirror/sync/push"
+)
+
+// The exit codes of every command; scripts and schedulers rely on them.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitPartial     = 3
+	exitAuth        = 4
+	exitNoDatabase  = 10
+	exitLocked      = 11
+	exitStale       = 12
+	exitInterrupted = 130
+)
+
+// exitCode maps what a command returned to the code the process exits with. ctx
+// is the one the command ran under: a cancelled one counts as an interruption
+// only when a signal cancelled it.
+func exitCode(ctx context.Context, err error) int {
+	var usage *usageError
+	var configuration *config.Error
+	var auth *platform.AuthError
+	var locked *store.LockedError
+	var other *store.OtherPlatformError
+	var stale *staleError
+	var partial *pull.PartialError
+	var differences *differencesError
+	var incomplete *push.IncompleteError
+	switch {
+	case err == nil:
+		return exitOK
+	case interrupted(ctx, err):
+		return exitInterrupted
+	case errors.As(err, &auth): // before the others: a missing token is a fault of the configuration too
+		return exitAuth
+	case errors.As(err, &usage), errors.As(err, &configuration), errors.As(err, &other):
+		return exitUsage
+	case errors.As(err, &partial), errors.As(err, &differences), errors.As(err, &incomplete) && incomplete.Done > 0:
+		return exitPartial
+	case errors.Is(err, store.ErrNoDatabase):
+		return exitNoDatabase
+	case errors.As(err, &locked):
+		return exitLocked
+	case errors.As(err, &stale):
+		return exitStale
+	}
+	return exitFailed
+}
+
+func interrupted(ctx context.Context, err error) bool {
+	return errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errInterrupted)
+}
+
+// usageError is a command line that cannot be followed. It points at the help of
+// the command that refused it.
+type usageError struct {
+	command string // its path: "solarmirror config show"
+	err     error
+}
+
+func (e *usageError) Error() string {
+	return fmt.Sprintf("%v\nSee %q.", e.err, e.command+" --help")
+}
+
+func (e *usageError) Unwrap() error { return e.err }
+
+// exitCodeHelp is the part of the root's help that lists the codes.
+func exitCodeHelp() string {
+	codes := []struct {
+		code    int
+		meaning string
+	}{
+		{exitOK, "ok"},
+		{exitFailed, "failed"},
+		{exitUsage, "usage or configuration"},
+		{exitPartial, "partial: a stream failed, another succeeded; push decided some rows and not others; or verify found differences"},
+		{exitAuth, "authentication: no usable token, or the platform refused it"},
+		{exitNoDatabase, "no database yet"},
+		{exitLocked, "locked by another run"},
+		{exitStale, "stale (status --max-age)"},
+		{exitInterrupted, "interrupted"},
+	}
+	var text strings.Builder
+	text.WriteString("Exit codes:\n")
+	for _, c := range codes {
+		fmt.Fprintf(&text, "  %3d  %s\n", c.code, c.meaning)
+	}
+	return text.String()
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"solarmirror/cmd/internal/config"
+	"solarmirror/store"
+	"solarmirror/sync/push"
+)
+
+func newForgetCommand(a *app) *cobra.Command {
+	var yes, wait bool
+	cmd := &cobra.Command{
+		Use:   "forget TAX_ID",
+		Short: "Erase one person from mirror and outbox",
+		Long: `Erase the person with a CPF or CNPJ, for an erasure request: rows of the outbox are
+deleted, rejects too, and personal fields blanked in the mirror, in the requests that name
+the person and wherever else their number or e-mail address stands. Amounts, dates and
+products stay. Both files are rewritten so that no copy is left in them.
+
+Backups and published copies made before are not touched, and neither is the platform: have
+the person erased there first, or the record comes back with its next change.`,
+		Example: "  solarmirror forget 123.456.789-09",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !push.ValidTaxID(args[0]) {
+				return &usageError{command: cmd.CommandPath(), err: errors.New("this is neither a CPF nor a CNPJ: its check digits are wrong")}
+			}
+			if err := a.confirm(cmd, yes, "Erase this person for good?"); err != nil {
+				return err
+			}
+			return a.forget(cmd.Context(), args[0], wait)
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait for other runs to end instead of failing with exit code 11")
+	return cmd
+}
+
+// forget takes both locks before it changes anything: nothing may send or read the person while they are erased.
+func (a *app) forget(ctx context.Context, taxID string, wait bool) error {
+	return a.withOutbox(ctx, func(c config.Config, outbox *store.Outbox) error {
+		lock, err := store.AcquireLock(ctx, c.Outbox.Path, "forget", wait)
+		if err != nil {
+			return err
+		}
+		defer lock.Release()
+		mirror, release, err := a.mirrorToForget(ctx, c, wait)
+		if err != nil {
+			return err
+		}
+		defer release()
+		intents, err := outbox.Delete(ctx, taxID)
+		if err != nil {
+			return err
+		}
+		var done []store.Forgotten
+		if mirror != nil {
+			done, err = mirror.Forget(ctx, taxID, intents)
+		}
+		return errors.Join(err, a.printForgotten(len(intents), done))
+	})
+}
+
+// mirrorToForget opens the mirror under its lock; nil when there is none.
+func (a *app) mirrorToForget(ctx context.Context, c config.Config, wait bool) (*store.Mirror, func(), error) {
+	if _, err := os.Stat(c.Mirror.Path); errors.Is(err, os.ErrNotExist) {
+		return nil, func() {}, nil
+	}
+	log, err := a.log()
+	if err != nil {
+		return nil, nil, err
+	}
+	lock, err := store.AcquireLock(ctx, c.Mirror.Path, "forget", wait)
+	if err != nil {
+		return nil, nil, err
+	}
+	mirror, err := store.Open(ctx, c.Mirror.Path, store.Options{Now: time.Now, Log: log})
+	if err != nil {
+		return nil, nil, errors.Join(err, lock.Release())
+	}
+	return mirror, func() {
+		if err := errors.Join(mirror.Close(), lock.Release()); err != nil {
+			log.Warn().Err(err).Msg("closing the mirror")
+		}
+	}, nil
+}
+
+func (a *app) printForgotten(outboxRows int, done []store.Forgotten) error {
+	t := newTable("table", "rows", "what was done")
+	if outboxRows > 0 {
+		t.add("company_outbox", outboxRows, "deleted")
+	}
+	for _, d := range done {
+		t.add(d.Table, d.Rows, d.How)
+	}
+	if len(t.rows) == 0 {
+		_, err := fmt.Fprintln(a.stdout, "Nothing here is about this person.")
+		return err
+	}
+	return t.write(a.stdout)
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"solarmirror/cmd/internal/config"
+)
+
+// newLogger returns the program's logger: one JSON object a line, or lines for
+// people where the format says so.
+func newLogger(w io.Writer, settings config.Log, colour bool) (zerolog.Logger, error) {
+	level, err := zerolog.ParseLevel(settings.Level)
+	if err != nil {
+		return zerolog.Nop(), fmt.Errorf("log level %s: %w", settings.Level, err)
+	}
+	isTerminal := terminal(w)
+	if isTerminal {
+		w = aboveBar{w}
+	}
+	out := zerolog.SyncWriter(w)
+	if settings.Format == "console" || settings.Format == "auto" && isTerminal {
+		out = zerolog.ConsoleWriter{Out: out, NoColor: !colour, TimeFormat: time.TimeOnly}
+	}
+	return zerolog.New(out).Level(level).With().Timestamp().Logger(), nil
+}

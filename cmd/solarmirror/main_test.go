@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"solarmirror/store"
+	"solarmirror/sync/platform/platformtest"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"solarmirror": main})
+}
+
+// TestScripts runs testdata/script/*.txtar, whole command lines against the real
+// binary. Beside testscript's own commands there is "exits N command…", which
+// asks for an exact exit code, and "lock FILE", which holds a database's lock to
+// the script's end, and "reject FILE STREAM RECORD", which keeps a record as one that
+// an older program could not read. Each script has simulated platforms of its own: $PLATFORM,
+// $OTHER_PLATFORM, and $HALF_PLATFORM, which fails to list budgets; their token
+// is $TOKEN.
+func TestScripts(t *testing.T) {
+	t.Parallel()
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup:               setUp,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "lock": lock, "reject": reject},
+	})
+}
+
+func setUp(env *testscript.Env) error {
+	env.Setenv("GORACE", "atexit_sleep_ms=0") // a race-built binary sleeps a second at its end otherwise
+	env.Setenv("TOKEN", simulationToken)
+	simulated := platformtest.New(platformtest.Options{Seed: 1, Requests: 120, Token: simulationToken})
+	for name, handler := range map[string]http.Handler{
+		"PLATFORM": simulated, "OTHER_PLATFORM": simulated, "HALF_PLATFORM": withoutBudgets(simulated),
+	} {
+		server := httptest.NewServer(handler)
+		env.Defer(server.Close)
+		env.Setenv(name, server.URL)
+	}
+	return nil
+}
+
+func withoutBudgets(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/budget/") {
+			http.Error(w, "no such list", http.StatusNotFound)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func lock(ts *testscript.TestScript, negated bool, args []string) {
+	if negated || len(args) != 1 {
+		ts.Fatalf("usage: lock FILE")
+	}
+	held, err := store.AcquireLock(context.Background(), ts.MkAbs(args[0]), "sync", false)
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(held.Release()) })
+}
+
+func reject(ts *testscript.TestScript, negated bool, args []string) {
+	if negated || len(args) != 3 {
+		ts.Fatalf("usage: reject FILE STREAM RECORD")
+	}
+	mirror, err := store.Open(context.Background(), ts.MkAbs(args[0]), store.Options{})
+	ts.Check(err)
+	tx, err := mirror.Begin(context.Background())
+	ts.Check(err)
+	_, err = tx.Reject(store.Reject{Stream: args[1], Source: "/api/v2/there", Reason: "too new", Raw: []byte(ts.ReadFile(args[2]))})
+	ts.Check(errors.Join(err, tx.Commit(), mirror.Close()))
+}
+
+func exits(ts *testscript.TestScript, negated bool, args []string) {
+	if negated || len(args) < 2 {
+		ts.Fatalf("usage: exits code command [args…]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	var failed *exec.ExitError
+	switch err := ts.Exec(args[1], args[2:]...); {
+	case errors.As(err, &failed):
+		got = failed.ExitCode()
+	case err != nil:
+		ts.Fatalf("%v", err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}

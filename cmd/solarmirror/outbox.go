@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"solarmirror/cmd/internal/config"
+	"solarmirror/store"
+)
+
+func newOutboxCommand(a *app) *cobra.Command {
+	group := &cobra.Command{
+		Use:   "outbox",
+		Short: "Queue companies to create on the platform, and look after the queue",
+		Long: `The outbox is a private file of companies to create on the platform. "solarmirror push"
+sends what is due. Programs of the same user may also insert rows by SQL:
+
+  INSERT INTO company_outbox (name, email, password, cnpj)
+  VALUES ('Ana', 'ana@example.com', '…', '11.222.333/0001-81');
+
+Such rows are validated when they are sent, and their passwords sealed as soon as a
+command with a key opens the outbox.`,
+		Example: "  solarmirror outbox add < company.json\n  solarmirror outbox list ambiguous",
+	}
+	group.AddCommand(
+		newOutboxAddCommand(a), newOutboxImportCommand(a), newOutboxListCommand(a), newOutboxShowCommand(a), newOutboxRetryCommand(a),
+		newOutboxResolveCommand(a), newOutboxCancelCommand(a), newOutboxPurgeCommand(a), newOutboxKeygenCommand(a),
+	)
+	return group
+}
+
+// withOutbox opens the configured outbox around f.
+func (a *app) withOutbox(ctx context.Context, f func(config.Config, *store.Outbox) error) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	log, err := a.log()
+	if err != nil {
+		return err
+	}
+	outbox, err := openOutbox(ctx, c, log)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(c, outbox), outbox.Close())
+}
+
+// tell tells the mirror, if there is one, where rows stand now. A mirror that cannot be told is no failure: the next push
+// does it.
+func (a *app) tell(ctx context.Context, c config.Config, rows ...store.OutboxRow) {
+	creations, err := openCreations(ctx, c)
+	if err == nil && creations != nil {
+		err = errors.Join(creations.Record(ctx, rows...), creations.Close())
+	}
+	if err != nil {
+		fmt.Fprintf(a.stderr, "the mirror was not told, and the next push does it: %v\n", err)
+	}
+}
+
+// rowNumber reads the argument of a command that is about one row.
+func rowNumber(cmd *cobra.Command, arg string) (int64, error) {
+	id, err := strconv.ParseInt(arg, 10, 64)
+	if err != nil || id < 1 {
+		return 0, &usageError{command: cmd.CommandPath(), err: fmt.Errorf("%q is no number of a row; \"solarmirror outbox list\" shows them", arg)}
+	}
+	return id, nil
+}
+
+// isTerminal reports whether r is one.
+func isTerminal(r io.Reader) bool {
+	f, ok := r.(interface{ Fd() uintptr })
+	return ok && term.IsTerminal(int(f.Fd()))
+}

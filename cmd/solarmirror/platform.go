@@ -1,0 +1,44 @@
+package main
+
+import (
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"solarmirror/cmd/internal/config"
+	"solarmirror/store"
+	"solarmirror/sync/platform"
+	"solarmirror/sync/pull"
+)
+
+// newClient returns the client of the configured platform.
+func newClient(c config.Config, log zerolog.Logger) (*platform.Client, error) {
+	base, err := c.BaseURL()
+	if err != nil {
+		return nil, err
+	}
+	p := c.Platform
+	client, err := platform.New(platform.Config{
+		BaseURL: base, Token: c.TokenSource(), Envelope: p.Envelope,
+		RequestsPerSecond: p.RequestsPerSecond, MaxInFlight: p.MaxInFlight,
+		Timeout: p.Timeout, MaxRetryWait: p.MaxRetryWait, MaxBody: p.MaxBody,
+		UserAgent: "solarmirror/" + buildVersion().Version, Log: log,
+	})
+	if err != nil {
+		return nil, &config.Error{Problems: []string{err.Error()}}
+	}
+	return client, nil
+}
+
+// newEngine returns what reads the platform into the mirror, as configured.
+func newEngine(c config.Config, log zerolog.Logger, client *platform.Client, mirror *store.Mirror) *pull.Engine {
+	paging := pull.Paging{FirstPage: c.Platform.FirstPage, Limit: c.Platform.PageLimit}
+	if paging.FirstPage == config.FirstPageAuto {
+		paging.FirstPage = pull.FindFirstPage
+	}
+	return &pull.Engine{
+		Client: client, Mirror: mirror, Log: log, Now: time.Now,
+		Zone: c.Platform.TimeZone, OverlapDays: c.Mirror.OverlapDays,
+		Paging: paging, InFlight: c.Platform.MaxInFlight,
+	}
+}

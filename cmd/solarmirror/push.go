@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"solarmirror/cmd/internal/config"
+	"solarmirror/store"
+	"solarmirror/sync/push"
+)
+
+func newPushCommand(a *app) *cobra.Command {
+	var wait, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "push",
+		Short: "Send what is due in the outbox",
+		Long: `Ask the platform to create the companies that are due in the outbox, one by one and
+each at most once. What has no clear answer is in doubt and never sent again by itself.
+
+The exit code is 3 when some rows were decided and others were not, 1 when none was.`,
+		Example: "  solarmirror push\n  solarmirror push --json",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.push(cmd.Context(), wait, asJSON) },
+	}
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait for another push to end instead of failing with exit code 11")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as one JSON object")
+	return cmd
+}
+
+func (a *app) push(ctx context.Context, wait, asJSON bool) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	log, err := a.log()
+	if err != nil {
+		return err
+	}
+	client, err := newClient(c, log)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	outbox, err := openOutbox(ctx, c, log)
+	if err != nil {
+		return err
+	}
+	defer outbox.Close()
+	lock, err := store.AcquireLock(ctx, c.Outbox.Path, "push", wait)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	creations, err := openCreations(ctx, c)
+	if err != nil {
+		return err
+	}
+	if creations != nil {
+		defer creations.Close()
+	}
+	pusher := &push.Pusher{
+		Client: client, Outbox: outbox, Mirror: creations, Now: time.Now, Log: log,
+		Keep: days(c.Outbox.KeepDays), KeepAmbiguous: days(c.Outbox.KeepAmbiguousDays),
+	}
+	report, err := pusher.Push(ctx)
+	return errors.Join(err, a.printPush(ctx, report, outbox, asJSON))
+}
+
+func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
+
+// openOutbox opens the configured outbox, with its key.
+func openOutbox(ctx context.Context, c config.Config, log zerolog.Logger) (*store.Outbox, error) {
+	o := store.OutboxOptions{Now: time.Now, Log: log}
+	if c.Outbox.KeyFile != "" {
+		key, err := store.ReadSealingKey(c.Outbox.KeyFile)
+		if err != nil {
+			return nil, &config.Error{Problems: []string{"outbox.key_file: " + err.Error()}}
+		}
+		o.Key = key
+	}
+	return store.OpenOutbox(ctx, c.Outbox.Path, o)
+}
+
+// openCreations opens what the mirror knows of the outbox; nil before there is a mirror.
+func openCreations(ctx context.Context, c config.Config) (*store.Creations, error) {
+	creations, err := store.OpenCreations(ctx, c.Mirror.Path)
+	if errors.Is(err, store.ErrNoDatabase) {
+		return nil, nil
+	}
+	return creations, err
+}
+
+// pushJSON is the result of a push as --json prints it.
+type pushJSON struct {
+	Done      int                         `json:"done"`
+	Rejected  int                         `json:"rejected"`
+	Ambiguous int                         `json:"ambiguous"`
+	Postponed int                         `json:"postponed"`
+	Unsent    int                         `json:"unsent"`
+	Doubted   int                         `json:"doubted"`   // found half done, or forgotten by a backup
+	Confirmed int                         `json:"confirmed"` // doubts settled by evidence
+	Purged    int64                       `json:"purged"`
+	Outbox    map[store.OutboxState]int64 `json:"outbox"` // all rows, by state
+}
+
+// printPush says what a push did and what the outbox holds after it.
+func (a *app) printPush(ctx context.Context, r *push.Report, outbox *store.Outbox, asJSON bool) error {
+	counts, err := outbox.Counts(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return json.NewEncoder(a.stdout).Encode(pushJSON{
+			Done: r.Done, Rejected: r.Rejected, Ambiguous: r.Ambiguous, Postponed: r.Postponed, Unsent: r.Unsent,
+			Doubted: r.Doubted, Confirmed: r.Confirmed, Purged: r.Purged, Outbox: counts,
+		})
+	}
+	t := newTable("this push", "companies")
+	for _, line := range []struct {
+		what string
+		n    int
+	}{
+		{"created", r.Done}, {"rejected", r.Rejected}, {"now in doubt", r.Ambiguous + r.Doubted}, {"doubts settled", r.Confirmed},
+		{"to be sent later", r.Postponed + r.Unsent}, {"deleted as old", int(r.Purged)},
+	} {
+		if line.n > 0 {
+			t.add(line.what, line.n)
+		}
+	}
+	if len(t.rows) == 0 {
+		t.add("nothing was due", 0)
+	}
+	return t.write(a.stdout)
+}

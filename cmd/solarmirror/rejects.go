@@ -1,0 +1,128 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"solarmirror/store"
+	"solarmirror/sync/pull"
+)
+
+func newRejectsCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "rejects",
+		Short:   "Look at records that could not be loaded, and load them after all",
+		Example: "  solarmirror rejects list",
+	}
+	cmd.AddCommand(newRejectsListCommand(a), newRejectsShowCommand(a), newRejectsReplayCommand(a))
+	return cmd
+}
+
+func newRejectsListCommand(a *app) *cobra.Command {
+	var limit int
+	cmd := &cobra.Command{
+		Use:       "list [stream]",
+		Short:     "List the records that could not be loaded, newest first",
+		Example:   "  solarmirror rejects list orders",
+		Args:      cobra.MaximumNArgs(1),
+		ValidArgs: pull.StreamNames(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := pull.ParseStreams(args); err != nil {
+				return &usageError{command: cmd.CommandPath(), err: err}
+			}
+			filter := store.RejectFilter{Limit: limit}
+			if len(args) == 1 {
+				filter.Stream = args[0]
+			}
+			return a.withReader(cmd.Context(), func(mirror *store.Mirror) error {
+				list, err := mirror.Rejects(cmd.Context(), filter)
+				if err != nil {
+					return err
+				}
+				return a.printRejects(list)
+			})
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", 100, "most `records` to list; 0 lists all")
+	return cmd
+}
+
+func (a *app) printRejects(list []store.RejectRecord) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(a.stdout, "Nothing was rejected.")
+		return err
+	}
+	t := newTable("id", "stream", "first seen (UTC)", "bytes", "reason", "at", "source")
+	for _, r := range list {
+		t.add(r.ID, r.Stream, minute(r.FirstSeenAt), r.Size, printable(r.Reason), printable(r.Pointer), r.Source)
+	}
+	if err := t.write(a.stdout); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.stdout, "\nSee one whole with \"%s rejects show %d\".\n", commandName(), list[0].ID)
+	return err
+}
+
+func newRejectsShowCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "show ID",
+		Short:   "Print one rejected record as it came",
+		Long:    "Print one rejected record as it came, on standard output; what is known of it goes to standard error.",
+		Example: "  solarmirror rejects show 3",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ids, err := rejectIDs(args)
+			if err != nil {
+				return &usageError{command: cmd.CommandPath(), err: err}
+			}
+			return a.withReader(cmd.Context(), func(mirror *store.Mirror) error {
+				r, known, err := mirror.Reject(cmd.Context(), ids[0])
+				if err != nil {
+					return err
+				}
+				if !known {
+					return unknownReject(&pull.UnknownRejectError{ID: ids[0]})
+				}
+				return a.printReject(r)
+			})
+		},
+	}
+}
+
+func (a *app) printReject(r store.RejectRecord) error {
+	fmt.Fprintf(a.stderr, "stream  %s\nsource  %s\nreason  %s\n", r.Stream, r.Source, r.Reason)
+	if r.Pointer != "" {
+		fmt.Fprintf(a.stderr, "at      %s\n", r.Pointer)
+	}
+	fmt.Fprintf(a.stderr, "first   %s UTC, run %d\n", minute(r.FirstSeenAt), r.RunID)
+	if _, err := a.stdout.Write(r.Raw); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(a.stdout)
+	return err
+}
+
+// rejectIDs reads the numbers of rejects.
+func rejectIDs(args []string) ([]int64, error) {
+	ids := make([]int64, len(args))
+	for i, arg := range args {
+		id, err := strconv.ParseInt(arg, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no number of a reject", arg)
+		}
+		ids[i] = id
+	}
+	return ids, nil
+}
+
+// unknownReject says where to look when err names a reject that does not exist.
+func unknownReject(err error) error {
+	var unknown *pull.UnknownRejectError
+	if !errors.As(err, &unknown) {
+		return err
+	}
+	return fmt.Errorf("%w; \"%s rejects list\" shows those there are", err, commandName())
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"solarmirror/schema"
+)
+
+func newSchemaCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "schema",
+		Short:   "Describe the mirror's tables and columns",
+		Example: "  solarmirror schema columns requests",
+	}
+	cmd.AddCommand(newSchemaTablesCommand(a), newSchemaColumnsCommand(a), newSchemaDDLCommand(a))
+	return cmd
+}
+
+func newSchemaTablesCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "tables",
+		Short:   "List the tables",
+		Example: "  solarmirror schema tables",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			t := newTable("table", "label", "columns", "description")
+			for _, s := range schema.All() {
+				t.add(s.Name, s.Label, len(s.Columns), s.Doc)
+			}
+			return t.write(a.stdout)
+		},
+	}
+}
+
+func newSchemaColumnsCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "columns [table…]",
+		Short:             "List columns with type, source, unit and meaning",
+		Example:           "  solarmirror schema columns requests request_products",
+		ValidArgsFunction: cobra.FixedCompletions(tableNames(), cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			tables, err := findTables(args)
+			if err != nil {
+				return &usageError{command: cmd.CommandPath(), err: err}
+			}
+			t := newTable("table", "column", "type", "source", "unit", "label", "personal", "description")
+			for _, s := range tables {
+				for _, c := range s.Columns {
+					personal := "yes"
+					if c.Public {
+						personal = ""
+					}
+					t.add(s.Name, c.Name, string(c.Type), schema.SourcePath(s, c), c.Unit, c.Label, personal, c.Doc)
+				}
+			}
+			return t.write(a.stdout)
+		},
+	}
+}
+
+func newSchemaDDLCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:               "ddl [table…]",
+		Short:             "Print the SQL that creates the tables and indices",
+		Example:           "  solarmirror schema ddl | sqlite3 empty.db",
+		ValidArgsFunction: cobra.FixedCompletions(tableNames(), cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			tables, err := findTables(args)
+			if err != nil {
+				return &usageError{command: cmd.CommandPath(), err: err}
+			}
+			for _, s := range tables {
+				indices := slices.Sorted(maps.Values(s.IndexDDL()))
+				for _, sql := range append([]string{s.DDL()}, indices...) {
+					if _, err := fmt.Fprintf(a.stdout, "%s;\n", sql); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// findTables returns the named tables, all when none is named.
+func findTables(names []string) ([]*schema.Table, error) {
+	if len(names) == 0 {
+		return schema.All(), nil
+	}
+	var tables []*schema.Table
+	for _, name := range names {
+		t := schema.Find(name)
+		if t == nil {
+			return nil, fmt.Errorf("no table %q; the tables are %s", name, strings.Join(tableNames(), ", "))
+		}
+		tables = append(tables, t)
+	}
+	return tables, nil
+}
+
+func tableNames() []string {
+	var names []string
+	for _, t := range schema.All() {
+		names = append(names, t.Name)
+	}
+	return names
+}

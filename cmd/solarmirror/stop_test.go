@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"solarmirror/schema"
+	"solarmirror/sync/platform/platformtest"
+)
+
+// signalling serves a platform and, while it answers a numbered request, sends the program a signal.
+type signalling struct {
+	next    http.Handler
+	at      int64
+	signal  os.Signal
+	served  atomic.Int64
+	program atomic.Pointer[os.Process]
+}
+
+func (s *signalling) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if p := s.program.Load(); s.served.Add(1) == s.at && p != nil {
+		_ = p.Signal(s.signal) // a program that is gone already shows in its exit code
+	}
+	s.next.ServeHTTP(w, r)
+}
+
+// A sync that is interrupted or killed at any request leaves whole pages and its watermark where it was; the next one ends with
+// what an undisturbed sync has.
+func TestSyncStoppedAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	world := platformtest.Options{Seed: 4, Requests: 300, Token: simulationToken}
+	undisturbed := newProgram(t, platformtest.New(world))
+	if code := undisturbed.sync(t); code != exitOK {
+		t.Fatalf("undisturbed sync: exit code %d", code)
+	}
+	want := undisturbed.content(t)
+
+	for name, stop := range map[string]struct {
+		signal os.Signal
+		code   int
+	}{
+		"SIGINT":  {os.Interrupt, exitInterrupted},
+		"SIGTERM": {syscall.SIGTERM, exitInterrupted},
+		"SIGKILL": {os.Kill, -1},
+	} {
+		for _, at := range []int64{1, 2, 5, 9, 14} {
+			t.Run(fmt.Sprintf("%s at request %d", name, at), func(t *testing.T) {
+				t.Parallel()
+				platform := &signalling{next: platformtest.New(world), at: at, signal: stop.signal}
+				p := newProgram(t, platform)
+				if code := p.sync(t); code != stop.code {
+					t.Fatalf("exit code %d, want %d", code, stop.code)
+				}
+				p.checkWhole(t)
+				if code := p.sync(t); code != exitOK {
+					t.Fatalf("the sync after it: exit code %d", code)
+				}
+				if diff := cmp.Diff(want, p.content(t)); diff != "" {
+					t.Errorf("the mirror differs from an undisturbed one:\n%.2000s", diff)
+				}
+				if got := p.strings(t, "SELECT outcome FROM _runs ORDER BY run_id"); !cmp.Equal(got, []string{"interrupted", "ok"}) {
+					t.Errorf("runs ended %v", got)
+				}
+			})
+		}
+	}
+}
+
+// program is this program as a process of its own, with a mirror of its own.
+type program struct {
+	dir      string
+	url      string
+	platform *signalling // nil when nothing signals
+}
+
+func newProgram(t *testing.T, h http.Handler) *program {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	s, _ := h.(*signalling)
+	return &program{dir: t.TempDir(), url: server.URL, platform: s}
+}
+
+// sync runs "solarmirror sync" and returns its exit code, -1 when a signal killed it.
+func (p *program) sync(t *testing.T) int {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Args = []string{"solarmirror", "sync"} // by this name TestMain knows that it is to be the program
+	cmd.Dir = p.dir
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "SOLARMIRROR_PLATFORM_BASE_URL="+p.url,
+		"SOLARMIRROR_PLATFORM_TOKEN="+simulationToken, "SOLARMIRROR_PLATFORM_REQUESTS_PER_SECOND=1000", "SOLARMIRROR_MIRROR_PATH=m.db")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if p.platform != nil {
+		p.platform.program.Store(cmd.Process)
+	}
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+func (p *program) open(t *testing.T) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(p.dir, "m.db")+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func (p *program) strings(t *testing.T, query string) []string {
+	t.Helper()
+	rows, err := p.open(t).QueryContext(context.WithoutCancel(t.Context()), query)
+	if err != nil {
+		t.Fatalf("%v in %s", err, query)
+	}
+	defer rows.Close()
+	var list []string
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, s)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// checkWhole checks that the file is sound, and that no child stands without its record.
+func (p *program) checkWhole(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(p.dir, "m.db")); errors.Is(err, os.ErrNotExist) {
+		return // stopped before the file was made
+	}
+	if got := p.strings(t, "PRAGMA integrity_check"); !cmp.Equal(got, []string{"ok"}) {
+		t.Errorf("integrity_check: %v", got)
+	}
+	if got := p.strings(t, `SELECT "table" FROM pragma_foreign_key_check`); len(got) > 0 {
+		t.Errorf("rows without their record in %v", got)
+	}
+}
+
+// content is every record of the mirror by natural key, without what depends on when it was read.
+func (p *program) content(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for _, root := range schema.Roots() {
+		natural := fmt.Sprintf("r.%s || '/' || r.%s", root.Unique[0], root.Unique[1])
+		for _, table := range root.Tables() {
+			columns := ""
+			for _, c := range table.Columns[1:] {
+				if c.Name != "_first_seen_at" && c.Name != "_changed_at" {
+					columns += " || '|' || quote(t." + c.Name + ")"
+				}
+			}
+			all = append(all, p.strings(t, fmt.Sprintf("SELECT '%s ' || %s%s FROM %[4]s t JOIN %[6]s r ON r.%[5]s = t.%[5]s ORDER BY 1",
+				table.Name, natural, columns, table.Name, root.Key[0], root.Name))...)
+		}
+	}
+	return all
+}

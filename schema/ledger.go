@@ -1,0 +1,132 @@
+package schema
+
+// The ledger: what the mirror knows about itself.
+
+// LedgerTables are the tables no record feeds.
+var LedgerTables = []*Table{Meta, Runs, Watermarks, Windows, Absences, Rejects, Drift, Columns, CompanyCreations}
+
+// Meta is one row about the database as a whole.
+var Meta = &Table{
+	Name: "_meta", Doc: "One row about this database.", Label: "Sobre este banco", Shape: Ledger, Key: []string{"meta_id"},
+	Columns: []Column{
+		own("meta_id", Surrogate, "Always 1.", "Chave").clause("CHECK (meta_id = 1)"),
+		own("base_url", Text, "The platform this mirrors; NULL until the first sync. Another one is refused.", "Endereço da plataforma"),
+		own("dialect", Text, "What was found out about the platform's way of answering (JSON).", "Dialeto"),
+		own("schema_version", BigInt, "Version of the tables.", "Versão do esquema").notNull(),
+		own("promotion", Text, "What a change of the tables left to do: which values are still to be moved from extra into their new columns (JSON). NULL when nothing is.", "Promoção pendente"),
+		own("created_at", Timestamp, "When the database was made.", "Criado em").unit("UTC").notNull(),
+	},
+}
+
+// Runs is one row per run of a command that reads the platform.
+var Runs = &Table{
+	Name: "_runs", Doc: "What ran, and how it ended.", Label: "Execuções", Shape: Ledger, Key: []string{"run_id"},
+	Columns: []Column{
+		own("run_id", Surrogate, "Number of the run.", "Execução"),
+		own("command", Text, "The command.", "Comando").notNull(),
+		own("trigger", Text, "Who started it: manual or schedule.", "Origem").notNull().oneOf("manual", "schedule"),
+		own("started_at", Timestamp, "When it started.", "Início").unit("UTC").notNull(),
+		own("finished_at", Timestamp, "When it ended; NULL while it runs.", "Fim").unit("UTC"),
+		own("outcome", Text, "How it ended: ok, partial (some streams failed), failed, interrupted; running until then.", "Resultado").notNull().oneOf("running", "ok", "partial", "failed", "interrupted"),
+		own("pages", BigInt, "Pages read.", "Páginas").notNull().clause("DEFAULT 0"),
+		own("records", BigInt, "Records read.", "Registros").notNull().clause("DEFAULT 0"),
+		own("inserted", BigInt, "Records not seen before.", "Novos").notNull().clause("DEFAULT 0"),
+		own("changed", BigInt, "Records whose content changed.", "Alterados").notNull().clause("DEFAULT 0"),
+		own("unchanged", BigInt, "Records read again unchanged.", "Inalterados").notNull().clause("DEFAULT 0"),
+		own("deleted", BigInt, "Records found to be gone.", "Excluídos").notNull().clause("DEFAULT 0"),
+		own("rejected", BigInt, "Records that could not be keyed.", "Rejeitados").notNull().clause("DEFAULT 0"),
+		own("error", Text, "What went wrong.", "Erro").private(),
+	},
+}
+
+// Watermarks is up to when each stream is complete.
+var Watermarks = &Table{
+	Name: "_watermarks", Doc: "Up to when each stream is complete.", Label: "Marcas d'água", Shape: Ledger, Key: []string{"stream", "pass"},
+	Columns: []Column{
+		own("stream", Text, "orders, budgets or equipments.", "Fluxo").notNull(),
+		own("pass", Text, "live, or removed: the platform lists removed requests apart.", "Passagem").notNull().oneOf("live", "removed"),
+		own("watermark", Date, "The platform's date on which the last clean pass began: the next asks for updates from here, less overlap_days.", "Marca d'água").unit("the platform's time zone"),
+		own("complete_through", Timestamp, "The moment up to which the mirror holds everything of this pass.", "Completo até").unit("UTC"),
+		own("last_full_scan_at", Timestamp, "When everything was last read without a date filter.", "Última leitura completa").unit("UTC"),
+	},
+}
+
+// Windows is what was read whole, or is being read.
+var Windows = &Table{
+	Name: "_windows", Doc: "Coverage: one row per stretch of a stream that was read whole, or is being read.", Label: "Janelas", Shape: Ledger, Key: []string{"window_id"},
+	Columns: []Column{
+		own("window_id", Surrogate, "Number of the window.", "Janela"),
+		own("stream", Text, "orders, budgets or equipments.", "Fluxo").notNull(),
+		own("pass", Text, "live or removed.", "Passagem").notNull().oneOf("live", "removed"),
+		own("from_date", Date, "First day of update (equipment: of creation); NULL when unbounded.", "De"),
+		own("to_date", Date, "Last day; NULL when unbounded.", "Até"),
+		own("state", Text, "running, or complete when read to its end.", "Situação").notNull().oneOf("running", "complete"),
+		own("started_at", Timestamp, "When it was begun; an interrupted one keeps it.", "Início").unit("UTC").notNull(),
+		own("cursor", BigInt, "Rows from the start of the list that were read.", "Cursor").notNull().clause("DEFAULT 0"),
+		own("anchor", Text, "The last row read.", "Âncora"),
+		own("seen", Blob, "Bitmap of the surrogate keys that were read.", "Vistos"),
+		own("pages", BigInt, "Pages read.", "Páginas").notNull().clause("DEFAULT 0"),
+		own("records", BigInt, "Records read.", "Registros").notNull().clause("DEFAULT 0"),
+		own("promise", Text, "What weakens the promise that no row is missing; NULL when nothing does.", "Ressalva"),
+		own("run_id", BigInt, "The run that read it last.", "Execução").clause("REFERENCES _runs(run_id)"),
+		own("completed_at", Timestamp, "When it was read to its end.", "Fim").unit("UTC"),
+	},
+}
+
+// Absences is what the last complete sweep did not find.
+var Absences = &Table{
+	Name: "_absences", Doc: "Records that the last complete sweep did not find. Missing from the next as well, they are marked as gone.", Label: "Ausências", Shape: Ledger, Key: []string{"stream", "key"},
+	Columns: []Column{
+		own("stream", Text, "orders, budgets or equipments.", "Fluxo").notNull(),
+		own("key", BigInt, "Surrogate key of the record.", "Chave").notNull(),
+		own("first_sweep", Timestamp, "When the sweep ended that missed it first.", "Primeira varredura").unit("UTC").notNull(),
+	},
+}
+
+// Rejects is what could not be keyed, kept raw.
+var Rejects = &Table{
+	Name: "_rejects", Doc: "Records that could not be keyed, kept as they came.", Label: "Rejeitados", Shape: Ledger, Key: []string{"reject_id"},
+	Indices: [][]string{{"stream", "raw_hash"}},
+	Columns: []Column{
+		own("reject_id", Surrogate, "Number of the reject.", "Rejeitado"),
+		own("stream", Text, "orders, budgets or equipments.", "Fluxo").notNull(),
+		own("source", Text, "Request path of the page that brought it.", "Origem").notNull(),
+		own("reason", Text, "Why it was rejected.", "Motivo").notNull().private(),
+		own("pointer", Text, "JSON Pointer of the fault, where one place is at fault.", "Local da falha"),
+		own("raw", Blob, "The record as it came.", "Conteúdo").notNull().private(),
+		own("raw_hash", Blob, "Hash of raw; the same record is kept once.", "Resumo do conteúdo").notNull(),
+		own("run_id", BigInt, "The run that first met it.", "Execução").clause("REFERENCES _runs(run_id)"),
+		own("first_seen_at", Timestamp, "When it was first met.", "Visto pela primeira vez em").unit("UTC").notNull(),
+		own("replayed_at", Timestamp, "When it was loaded after all; NULL while it is rejected.", "Reprocessado em").unit("UTC"),
+	},
+}
+
+// Drift is how the platform's records differ from the model.
+var Drift = &Table{
+	Name: "_drift", Doc: "How the platform's records differ from what its documentation says. Nothing of it is lost: see extra.", Label: "Divergências", Shape: Ledger,
+	Key: []string{"stream", "path", "kind"},
+	Columns: []Column{
+		own("stream", Text, "orders, budgets or equipments.", "Fluxo").notNull(),
+		own("path", Text, "JSON Pointer of the field, with * for every element of an array.", "Caminho").notNull(),
+		own("kind", Text, "unknown (no such field), type (another type of value), shape (object, array or value in place of another).", "Tipo").notNull().oneOf("unknown", "type", "shape"),
+		own("example", Text, "A value seen there.", "Exemplo").private(),
+		own("occurrences", BigInt, "How often it was seen, unchanged records not counted again.", "Ocorrências").notNull(),
+		own("first_seen_at", Timestamp, "When it was first seen.", "Visto pela primeira vez em").unit("UTC").notNull(),
+		own("last_seen_at", Timestamp, "When it was last seen.", "Visto pela última vez em").unit("UTC").notNull(),
+	},
+}
+
+// Columns is the data dictionary.
+var Columns = &Table{
+	Name: "_columns", Doc: "Data dictionary: one row per column.", Label: "Dicionário de dados", Shape: Ledger, Key: []string{"table_name", "column_name"},
+	Columns: []Column{
+		own("table_name", Text, "Table.", "Tabela").notNull(),
+		own("column_name", Text, "Column.", "Coluna").notNull(),
+		own("type", Text, "Declared type.", "Tipo").notNull(),
+		own("source_path", Text, "JSON Pointer in the platform's record, with * for every element of an array; NULL for columns of the mirror's own.", "Origem"),
+		own("description", Text, "Meaning.", "Descrição").notNull(),
+		own("label_pt", Text, "Label in Portuguese.", "Rótulo").notNull(),
+		own("unit", Text, "Unit; NULL where a unit makes no sense.", "Unidade"),
+		own("personal", Boolean, "Whether it may hold personal data.", "Dado pessoal").notNull(),
+	},
+}

@@ -1,0 +1,57 @@
+// Package store is the mirror's SQLite file: opening and migrating it, writing pages into it, and reading back what the
+// commands show.
+//
+// # One writer, many readers
+//
+// A [Mirror] opened with [Open] owns the one connection that writes. Writers of one process take turns: [Mirror.Begin]
+// waits until the transaction before it has ended. Two processes are kept apart by [AcquireLock], a file lock beside
+// the database which a command takes before it opens the mirror; every rule below that says "single writer" rests on
+// it. All reading goes through separate read-only connections, so that nothing read can wait for, or be part of, a
+// transaction that is still open. The journal is a WAL: readers of any process go on while a page is written, and see
+// whole transactions only.
+//
+// # A page
+//
+// The caller reads a page, hashes its records and asks [Tx.Stored] what the mirror holds under their natural keys.
+// Records whose hash is the stored one are done. New ones get a surrogate key from [Tx.NewKey]; those and the
+// changed ones go through [Tx.Upsert], which replaces a record whole: its root row is upserted (keeping
+// _first_seen_at) and its child rows are deleted and inserted again. Rows, rejects, drift and watermark of a page are
+// one transaction, so a kill at any moment leaves whole pages and a watermark that fits them.
+//
+// A [Tx] that met an error does nothing more: SQLite may already have rolled back by itself, and whatever came next
+// would be committed alone. Every later call returns the first error, and Commit rolls back.
+//
+// Contexts are looked at where a transaction begins, never inside it: a page once begun is finished, and a context
+// with a Done channel on every statement would cost half the speed.
+//
+// # Keys and invariants
+//
+// A record is found by its natural key (root.Unique), and everything that hangs under it refers to its surrogate
+// key. A surrogate key never changes while the record exists. Child rows never outlive, or come before, their root
+// row's transaction. Foreign keys are declared but not enforced.
+//
+// # Migrations
+//
+// The tables are those of package schema. [Open] compares them with the file and adds what is missing; it removes
+// and rewrites nothing but the data dictionary. A file of a newer model is refused, and so is any file that
+// solarmirror did not make. When nothing is missing, opening writes nothing.
+//
+// Where the model documents fields that the file's own data dictionary did not know, their values stand in extra. Open cannot tell what
+// they mean, so it notes in _meta what is due, a [Promotion] per root, and whoever can brings it to its end, batch by batch.
+// A migration or promotion that goes through the records wants half as much free disk as the file has, and is not begun without it.
+//
+// # History
+//
+// [Tx.Follow] keeps the history tables of package schema in step with the records, two statements or three per table and page. Every record
+// has its open intervals at any commit, so following only compares; a file from before there was history gets its first intervals in the
+// migration, from the _changed_at of each record and inferred, because the next change would otherwise take the present values away.
+//
+// # The outbox
+//
+// [Outbox] is a file of its own, private and with a rollback journal: the queue of companies to create. [Creations] is the one corner of the
+// mirror it writes, without the mirror's lock; both say why.
+//
+// # Times
+//
+// The mirror stores text, formatted by [FormatTime]. The driver must never be given a time.Time.
+package store

@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Drift is one way in which records differ from the model.
+type Drift struct {
+	Path        string `db:"path"`    // JSON Pointer, with * for every element of an array
+	Kind        string `db:"kind"`    // unknown, type or shape
+	Example     string `db:"example"` // a value seen there
+	Occurrences int64  `db:"occurrences"`
+}
+
+// DriftRecord is one row of _drift.
+type DriftRecord struct {
+	Stream string `db:"stream"`
+	Drift
+	FirstSeenAt time.Time `db:"first_seen_at"`
+	LastSeenAt  time.Time `db:"last_seen_at"`
+}
+
+const addDriftSQL = `INSERT INTO _drift (stream, path, kind, example, occurrences, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+	ON CONFLICT (stream, path, kind) DO UPDATE SET occurrences = occurrences + excluded.occurrences,
+	last_seen_at = excluded.last_seen_at, example = coalesce(example, excluded.example)`
+
+// Drift adds what was seen in a page to what was seen before: occurrences are added up, the first example is kept.
+func (tx *Tx) Drift(stream string, list []Drift) error {
+	now := FormatTime(tx.m.now())
+	for _, d := range list {
+		_, err := tx.exec(fmt.Sprintf("note drift of %s at %s", stream, d.Path), addDriftSQL,
+			stream, d.Path, d.Kind, nullableText(d.Example), d.Occurrences, now, now)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ForgetDrift removes fields that were unknown and are no more.
+func (tx *Tx) ForgetDrift(stream string, paths []string) error {
+	for _, path := range paths {
+		_, err := tx.exec(fmt.Sprintf("forget the drift of %s at %s", stream, path),
+			"DELETE FROM _drift WHERE stream = ? AND path = ? AND kind = 'unknown'", stream, path)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DriftList returns all drift, by stream and path.
+func (m *Mirror) DriftList(ctx context.Context) ([]DriftRecord, error) {
+	var list []DriftRecord
+	err := m.read.SelectContext(ctx, &list, `SELECT stream, path, kind, coalesce(example, '') AS example, occurrences,
+		first_seen_at, last_seen_at FROM _drift ORDER BY stream, path, kind`)
+	if err != nil {
+		return nil, fmt.Errorf("read _drift: %w", explain(m.path, err))
+	}
+	return list, nil
+}

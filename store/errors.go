@@ -1,0 +1,129 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// What can be wrong with the file. The errors that wrap these name the file and what to do about it.
+var (
+	// ErrNoDatabase: there is no mirror yet.
+	ErrNoDatabase = errors.New("no database")
+	// ErrNotMirror: the file is something else, and was left as it is.
+	ErrNotMirror = errors.New("not a solarmirror database")
+	// ErrCorrupt: SQLite found the file damaged. Nothing should write to it any more.
+	ErrCorrupt = errors.New("database is damaged")
+	// ErrDiskFull: there was no room for the write, which was undone.
+	ErrDiskFull = errors.New("disk is full")
+	// ErrBusy: another program kept the file locked longer than we wait.
+	ErrBusy = errors.New("database is busy")
+	// ErrReadOnly: a write was asked of a mirror opened with OpenReadOnly.
+	ErrReadOnly = errors.New("the mirror is open for reading only")
+	// ErrNotAQuery: Query was given something that is not exactly one reading statement.
+	ErrNotAQuery = errors.New("not a query")
+)
+
+// NewerError says that the file was written by a newer solarmirror.
+type NewerError struct {
+	Path       string
+	Have, Know int // schema version of the file, and the newest this binary knows
+}
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("%s was written by a newer solarmirror (schema %d; this one knows %d): install the newer version, or set [mirror] path to another file",
+		e.Path, e.Have, e.Know)
+}
+
+// OlderError says that the file must be migrated before this binary can read it.
+type OlderError struct {
+	Path       string
+	Have, Want int // schema version of the file, and that of this binary
+}
+
+func (e *OlderError) Error() string {
+	return fmt.Sprintf("%s was written by an older solarmirror (schema %d; this one needs %d): run `solarmirror sync` once, which brings it up to date",
+		e.Path, e.Have, e.Want)
+}
+
+// NoRoomError says that a change of the whole file was not begun, since the disk might not have room for it. It is an [ErrDiskFull].
+type NoRoomError struct {
+	Path       string
+	Need, Free int64 // bytes
+}
+
+func (e *NoRoomError) Error() string {
+	return fmt.Sprintf("bringing %s up to date may make it grow by %d MB, and its disk has %d MB free: make room, then run the same command again",
+		e.Path, megabytes(e.Need), megabytes(e.Free))
+}
+
+func (e *NoRoomError) Unwrap() error { return ErrDiskFull }
+
+// megabytes rounds up.
+func megabytes(bytes int64) int64 { return (bytes + 999_999) / 1_000_000 }
+
+// OtherPlatformError says that the file mirrors another platform than the one configured.
+type OtherPlatformError struct {
+	Path       string
+	Have, Want string // base URL of the file, and the one asked for
+}
+
+func (e *OtherPlatformError) Error() string {
+	return fmt.Sprintf("%s mirrors %s, not %s, and two platforms must not mix: set [mirror] path to another file for this one, or [platform] base_url back",
+		e.Path, e.Have, e.Want)
+}
+
+// LockedError says that another run has the mirror.
+type LockedError struct {
+	Path   string // the lock file
+	Holder Holder // zero when the holder has not said who it is
+}
+
+func (e *LockedError) Error() string {
+	who := "another run"
+	if e.Holder.PID != 0 {
+		who = fmt.Sprintf("`solarmirror %s` (process %d on %s, since %s)",
+			e.Holder.Command, e.Holder.PID, e.Holder.Host, e.Holder.StartedAt.UTC().Format(time.RFC3339))
+	}
+	return fmt.Sprintf("%s is held by %s: try again when it has ended, or add --wait", e.Path, who)
+}
+
+// explain turns what the driver says about the file at path into our errors.
+func explain(path string, err error) error {
+	var driver *sqlite.Error
+	if !errors.As(err, &driver) {
+		return err
+	}
+	switch driver.Code() & 0xff {
+	case sqlite3.SQLITE_CORRUPT:
+		return fmt.Errorf("%w: %s: stop everything that writes to it and put back a copy made with `solarmirror backup`; without one, move it away and run `solarmirror sync` to read everything again (%w)", ErrCorrupt, path, err)
+	case sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%w: %s: move it away or set [mirror] path to another file, then run `solarmirror sync` (%w)", ErrNotMirror, path, err)
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("%w: %s: make room and run the same command again; everything committed before is kept (%w)", ErrDiskFull, path, err)
+	case sqlite3.SQLITE_BUSY:
+		return fmt.Errorf("%w: %s: another program has it locked; end its transaction and run the same command again (%w)", ErrBusy, path, err)
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// refused says whether the driver turned a statement down because it would do more than read.
+func refused(err error) bool {
+	var driver *sqlite.Error
+	if !errors.As(err, &driver) {
+		return false
+	}
+	code := driver.Code() & 0xff
+	return code == sqlite3.SQLITE_AUTH || code == sqlite3.SQLITE_READONLY
+}
+
+// nothingToRollBack says whether err is SQLite's answer to a ROLLBACK when it has rolled back by itself, as it may
+// when the disk is full. It has no code of its own.
+func nothingToRollBack(err error) bool {
+	var driver *sqlite.Error
+	return errors.As(err, &driver) && driver.Code() == sqlite3.SQLITE_ERROR && strings.Contains(driver.Error(), "no transaction is active")
+}

@@ -1,0 +1,245 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"solarmirror/schema"
+)
+
+// Forgotten is what Forget did, by table.
+type Forgotten struct {
+	Table string
+	Rows  int64
+	How   string // "blanked" or "deleted"
+}
+
+// person is who is forgotten.
+type person struct {
+	taxID  string   // without punctuation
+	forms  []string // the tax number as it may stand in a text
+	emails []string // in lower case
+}
+
+// Forget removes one person from the mirror: the one exception to "never DELETE". The person is who a request's company or invoice
+// names with this CPF or CNPJ. In those requests everything that may be about a person is blanked but for what
+// belongs to others (the invoice and delivery of a company's customers, the company of a customer, the seller); elsewhere every personal
+// text that holds the tax number or an e-mail address of theirs, added_by and responsible of that address, and rejects that hold
+// either. intents are the person's in the outbox, which the mirror shall call cancelled from now on.
+//
+// The file is then rewritten, so that nothing is left in its free pages, which takes as much free disk as the file is large. The
+// stored hashes stay: a record comes back only when the platform changes it. The caller holds the mirror's lock.
+func (m *Mirror) Forget(ctx context.Context, taxID string, intents []string) ([]Forgotten, error) {
+	if _, err := m.conn.ExecContext(ctx, "PRAGMA secure_delete = ON"); err != nil {
+		return nil, fmt.Errorf("forget: %w", explain(m.path, err))
+	}
+	var done []Forgotten
+	err := m.update(ctx, func(tx *Tx) error {
+		e := &erasure{tx: tx, counts: map[[2]string]int64{}}
+		if err := e.run(taxID, intents); err != nil {
+			return err
+		}
+		done = e.report()
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("forget: %w", err)
+	}
+	for _, statement := range []string{"PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
+		if _, err := m.conn.ExecContext(ctx, statement); err != nil {
+			return done, fmt.Errorf("forget: the rows are changed, but the file still holds old copies of them; run the same command again: %w", explain(m.path, err))
+		}
+	}
+	return done, nil
+}
+
+// erasure is one Forget under way.
+type erasure struct {
+	tx     *Tx
+	who    person
+	counts map[[2]string]int64
+}
+
+func (e *erasure) run(taxID string, intents []string) error {
+	bare := PlainTaxID(taxID)
+	e.who = person{taxID: bare, forms: taxForms(bare)}
+	companies, err := e.find("request_companies", "main_contact_email")
+	if err != nil {
+		return err
+	}
+	invoices, err := e.find("request_invoices", "email")
+	if err != nil {
+		return err
+	}
+	for _, t := range schema.Requests.Tables() {
+		var keys []int64
+		switch t.Name {
+		case "request_companies":
+			keys = companies
+		case "request_invoices", "request_freights":
+			keys = invoices
+		default:
+			keys = slices.Concat(companies, invoices)
+		}
+		if err := e.blankRequests(t, keys); err != nil {
+			return err
+		}
+	}
+	for _, step := range []func() error{e.blankContacts, e.deleteRejects, e.blankMentions} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return e.blankCreations(intents)
+}
+
+// taxForms are a tax number bare and as it is formatted.
+func taxForms(bare string) []string {
+	switch len(bare) {
+	case 11:
+		return []string{bare, bare[:3] + "." + bare[3:6] + "." + bare[6:9] + "-" + bare[9:]}
+	case 14:
+		return []string{bare, bare[:2] + "." + bare[2:5] + "." + bare[5:8] + "/" + bare[8:12] + "-" + bare[12:]}
+	}
+	return []string{bare}
+}
+
+// find returns the requests in which a table names the person, and learns their e-mail addresses.
+func (e *erasure) find(table, email string) (keys []int64, err error) {
+	query, err := e.tx.prepared(fmt.Sprintf("SELECT request_key, lower(coalesce(%s, '')) AS email FROM %s WHERE %s = ? OR %s = ?",
+		email, table, plainTaxSQL("coalesce(cnpj, '')"), plainTaxSQL("coalesce(cpf, '')")))
+	if err != nil {
+		return nil, e.tx.fail("look in "+table, err)
+	}
+	var found []struct {
+		Key   int64  `db:"request_key"`
+		Email string `db:"email"`
+	}
+	if err := query.SelectContext(context.Background(), &found, e.who.taxID, e.who.taxID); err != nil {
+		return nil, e.tx.fail("look in "+table, err)
+	}
+	for _, f := range found {
+		keys = append(keys, f.Key)
+		if f.Email != "" && !slices.Contains(e.who.emails, f.Email) {
+			e.who.emails = append(e.who.emails, f.Email)
+		}
+	}
+	return keys, nil
+}
+
+// contacts are the people of a request besides its company; they are blanked by their address.
+var contacts = []string{"added_by_", "responsible_"}
+
+func isContact(column string) bool {
+	return slices.ContainsFunc(contacts, func(prefix string) bool { return strings.HasPrefix(column, prefix) })
+}
+
+// personalColumns are those that can be blanked.
+func personalColumns(t *schema.Table) (columns []schema.Column) {
+	for _, c := range t.Columns {
+		if !c.Public && !t.IsKey(c.Name) && !slices.Contains(t.Unique, c.Name) && c.Type == schema.Text {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
+// blank is the SQL that empties a column.
+func blank(c schema.Column) string {
+	if c.Not {
+		return c.Name + " = ''"
+	}
+	return c.Name + " = NULL"
+}
+
+func (e *erasure) blankRequests(t *schema.Table, keys []int64) error {
+	var set, filled []string
+	for _, c := range personalColumns(t) {
+		if isContact(c.Name) {
+			continue
+		}
+		set, filled = append(set, blank(c)), append(filled, c.Name+" <> ''")
+	}
+	if len(set) == 0 {
+		return nil
+	}
+	query := fmt.Sprintf("UPDATE %s SET %s WHERE request_key = ? AND (%s)", t.Name, strings.Join(set, ", "), strings.Join(filled, " OR "))
+	for _, key := range keys {
+		if err := e.change(t.Name, "blanked", query, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blankContacts empties the person wherever they typed a request in or look after one.
+func (e *erasure) blankContacts() error {
+	for _, prefix := range contacts {
+		for _, email := range e.who.emails {
+			query := fmt.Sprintf("UPDATE requests SET %[1]sname = NULL, %[1]ssurname = NULL, %[1]semail = NULL, %[1]scellphone = NULL WHERE lower(%[1]semail) = ?", prefix)
+			if err := e.change("requests", "blanked", query, email); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// marks are the texts that give the person away.
+func (e *erasure) marks() []string { return slices.Concat(e.who.forms, e.who.emails) }
+
+func (e *erasure) deleteRejects() error {
+	for _, mark := range e.marks() {
+		if err := e.change("_rejects", "deleted", "DELETE FROM _rejects WHERE instr(lower(CAST(raw AS TEXT)), lower(?)) > 0", mark); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blankMentions empties every personal text that gives the person away, in whatever table.
+func (e *erasure) blankMentions() error {
+	for _, t := range e.tx.m.model.tables {
+		for _, c := range personalColumns(t) {
+			for _, mark := range e.marks() {
+				query := fmt.Sprintf("UPDATE %s SET %s WHERE instr(lower(%s), lower(?)) > 0", t.Name, blank(c), c.Name)
+				if err := e.change(t.Name, "blanked", query, mark); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// blankCreations leaves of the person's creations what became of them. Masked numbers may be shared; so may the blanks.
+func (e *erasure) blankCreations(intents []string) error {
+	const table = "company_creations"
+	now := FormatTime(e.tx.m.now())
+	for _, intent := range intents {
+		// Cancelled, so that an outbox put back from a backup does not send it.
+		if err := e.change(table, "blanked", `UPDATE company_creations SET tax_id_masked = NULL, email_masked = NULL, error = NULL, finished_at = coalesce(finished_at, ?),
+			state = CASE WHEN state IN ('done', 'rejected') THEN state ELSE 'cancelled' END, revision = revision + 1 WHERE intent_id = ?`, now, intent); err != nil {
+			return err
+		}
+	}
+	return e.change(table, "blanked", "UPDATE company_creations SET tax_id_masked = NULL, email_masked = NULL, error = NULL WHERE tax_id_masked = ?", MaskTaxID(e.who.taxID))
+}
+
+func (e *erasure) change(table, how, query string, args ...any) error {
+	rows, err := e.tx.exec("forget in "+table, query, args...)
+	e.counts[[2]string{table, how}] += rows
+	return err
+}
+
+func (e *erasure) report() (done []Forgotten) {
+	for at, rows := range e.counts {
+		if rows > 0 {
+			done = append(done, Forgotten{Table: at[0], How: at[1], Rows: rows})
+		}
+	}
+	slices.SortFunc(done, func(a, b Forgotten) int { return strings.Compare(a.Table+a.How, b.Table+b.How) })
+	return done
+}

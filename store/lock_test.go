@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// holdLock is a process that takes the lock and never gives it back.
+func holdLock(path string) error {
+	if _, err := AcquireLock(context.Background(), path, "sync --full", false); err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	select {}
+}
+
+func TestLockOfAnotherProcess(t *testing.T) {
+	t.Parallel()
+	path := mirrorPath(t)
+	child := startChild(t, "lock", path)
+
+	_, err := AcquireLock(t.Context(), path, "sync", false)
+	var locked *LockedError
+	if !errors.As(err, &locked) {
+		t.Fatalf("got %v, want a LockedError", err)
+	}
+	if locked.Holder.PID != child.Process.Pid || locked.Holder.Command != "sync --full" || locked.Holder.StartedAt.IsZero() {
+		t.Errorf("holder %+v, want process %d", locked.Holder, child.Process.Pid)
+	}
+	for _, word := range []string{path, "sync --full", strconv.Itoa(child.Process.Pid), "--wait", "since 2"} {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("%q does not say %q", err, word)
+		}
+	}
+
+	waited := make(chan error, 1)
+	go func() {
+		lock, err := AcquireLock(context.Background(), path, "sync", true)
+		if err == nil {
+			err = lock.Release()
+		}
+		waited <- err
+	}()
+	must(t, child.Process.Kill()) // kill -9: nothing of ours runs in the child any more
+	must(t, <-waited)
+	if _, err := os.Stat(path + ".lock"); err != nil {
+		t.Errorf("the lock file must stay: %v", err)
+	}
+}
+
+func TestLockWaitEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	path := mirrorPath(t)
+	held, err := AcquireLock(t.Context(), path, "sync", false)
+	must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := AcquireLock(ctx, path, "sync", true); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the context's error", err)
+	}
+	must(t, held.Release())
+	again, err := AcquireLock(t.Context(), path, "sync", false)
+	must(t, err)
+	must(t, again.Release())
+}
+
+func TestLockedErrorWithoutAName(t *testing.T) {
+	t.Parallel()
+	if got := (&LockedError{Path: "x.lock"}).Error(); !strings.Contains(got, "another run") || strings.Contains(got, "process 0") {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// Meta is what the database says about itself.
+type Meta struct {
+	BaseURL       string    `db:"base_url"` // "" until Bind
+	Dialect       string    `db:"dialect"`  // JSON; "" until known
+	SchemaVersion int       `db:"schema_version"`
+	CreatedAt     time.Time `db:"created_at"`
+}
+
+const metaSQL = `SELECT coalesce(base_url, '') AS base_url, coalesce(dialect, '') AS dialect, schema_version, created_at FROM _meta`
+
+// Meta reads the row about the database.
+func (m *Mirror) Meta(ctx context.Context) (Meta, error) {
+	var meta Meta
+	if err := m.read.GetContext(ctx, &meta, metaSQL); err != nil {
+		return Meta{}, fmt.Errorf("read _meta: %w", explain(m.path, err))
+	}
+	return meta, nil
+}
+
+// Bind makes the database the mirror of the platform at baseURL. One that mirrors another platform already gives
+// [*OtherPlatformError].
+func (m *Mirror) Bind(ctx context.Context, baseURL string) error {
+	meta, err := m.Meta(ctx)
+	if err != nil {
+		return err
+	}
+	if meta.BaseURL == baseURL {
+		return nil
+	}
+	return m.update(ctx, func(tx *Tx) error {
+		var have sql.NullString
+		if _, err := tx.get("read base_url", &have, "SELECT base_url FROM _meta"); err != nil {
+			return err
+		}
+		if have.Valid {
+			return &OtherPlatformError{Path: m.path, Have: have.String, Want: baseURL}
+		}
+		_, err := tx.exec("remember base_url", "UPDATE _meta SET base_url = ?", baseURL)
+		return err
+	})
+}
+
+// SetDialect remembers what was found out about the platform's way of answering; "" forgets it.
+func (m *Mirror) SetDialect(ctx context.Context, dialect string) error {
+	return m.update(ctx, func(tx *Tx) error {
+		_, err := tx.exec("remember the dialect", "UPDATE _meta SET dialect = ?", nullableText(dialect))
+		return err
+	})
+}

@@ -1,0 +1,255 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+
+	"solarmirror/schema"
+)
+
+// model is what the file should hold.
+type model struct {
+	version    int
+	tables     []*schema.Table
+	dictionary *schema.Rows
+	statements map[*schema.Table]*statements
+	roots      map[*schema.Table]*schema.Table        // the root each table of records hangs under
+	history    map[*schema.Table][]*historyStatements // by the root they follow
+}
+
+func currentModel() *model {
+	return newModel(schema.Version, schema.All(), schema.Dictionary())
+}
+
+func newModel(version int, tables []*schema.Table, dictionary *schema.Rows) *model {
+	mod := &model{
+		version: version, tables: tables, dictionary: dictionary,
+		statements: allStatements(tables), roots: map[*schema.Table]*schema.Table{},
+		history: map[*schema.Table][]*historyStatements{},
+	}
+	for _, t := range tables {
+		switch t.Shape {
+		case schema.Root:
+			t.Walk(func(child *schema.Table) { mod.roots[child] = t })
+		case schema.History:
+			mod.history[t.Of] = append(mod.history[t.Of], newHistoryStatements(t))
+		}
+	}
+	return mod
+}
+
+// layout is what the file does hold.
+type layout struct {
+	columns map[string][]string // of every table, SQLite's own left out
+	indices []string            // the statements that made them
+	version int                 // 0 without a row in _meta
+}
+
+// querier is any connection.
+type querier interface {
+	SelectContext(ctx context.Context, dest any, query string, args ...any) error
+	GetContext(ctx context.Context, dest any, query string, args ...any) error
+}
+
+const (
+	columnsSQL = `SELECT t.name AS "table", c.name AS "column" FROM sqlite_master AS t JOIN pragma_table_info(t.name) AS c
+		WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY t.name, c.cid`
+	indicesSQL = `SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL`
+)
+
+func inspect(ctx context.Context, q querier) (*layout, error) {
+	var columns []struct{ Table, Column string }
+	if err := q.SelectContext(ctx, &columns, columnsSQL); err != nil {
+		return nil, fmt.Errorf("list the tables: %w", err)
+	}
+	found := &layout{columns: map[string][]string{}}
+	for _, c := range columns {
+		found.columns[c.Table] = append(found.columns[c.Table], c.Column)
+	}
+	if err := q.SelectContext(ctx, &found.indices, indicesSQL); err != nil {
+		return nil, fmt.Errorf("list the indices: %w", err)
+	}
+	if found.ours() {
+		if err := q.GetContext(ctx, &found.version, "SELECT coalesce(max(schema_version), 0) FROM _meta"); err != nil {
+			return nil, fmt.Errorf("read the schema version: %w", err)
+		}
+	}
+	return found, nil
+}
+
+// ours says whether solarmirror made the tables.
+func (l *layout) ours() bool {
+	return slices.Contains(l.columns[schema.Meta.Name], "schema_version")
+}
+
+// refuse returns an error for a file this binary must leave alone. An empty one is welcome.
+func (l *layout) refuse(path string, mod *model) error {
+	switch {
+	case len(l.columns) > 0 && !l.ours():
+		return fmt.Errorf("%w: %s holds the tables of something else (%s): set [mirror] path to another file, then run `solarmirror sync`",
+			ErrNotMirror, path, strings.Join(slices.Sorted(maps.Keys(l.columns)), ", "))
+	case l.version > mod.version:
+		return &NewerError{Path: path, Have: l.version, Know: mod.version}
+	}
+	return nil
+}
+
+// missing returns the statements that bring the file to the model.
+func (l *layout) missing(mod *model) []string {
+	var list []string
+	for _, t := range mod.tables {
+		have, exists := l.columns[t.Name]
+		if !exists {
+			list = append(list, t.DDL())
+		} else {
+			list = append(list, missingColumns(t, have)...)
+		}
+		for _, ddl := range t.IndexDDL() {
+			// SQLite keeps the statement without these words.
+			if !slices.Contains(l.indices, strings.Replace(ddl, "IF NOT EXISTS ", "", 1)) {
+				list = append(list, ddl)
+			}
+		}
+	}
+	return list
+}
+
+func missingColumns(t *schema.Table, have []string) []string {
+	var list []string
+	for _, c := range t.Columns {
+		if !slices.Contains(have, c.Name) {
+			list = append(list, t.AddColumnDDL(c))
+		}
+	}
+	return list
+}
+
+// migrate brings the file to the model, in one transaction. It looks first and writes only what differs.
+func (m *Mirror) migrate(ctx context.Context) error {
+	found, err := inspect(ctx, m.conn)
+	if err != nil {
+		return err
+	}
+	stale, err := m.stale(ctx, found)
+	if err != nil || !stale {
+		return err
+	}
+	if err := m.roomToMigrate(ctx, found); err != nil {
+		return err
+	}
+	err = m.update(ctx, func(tx *Tx) error {
+		// Another process may have been faster; only what is seen inside the transaction counts.
+		found, err := inspect(context.Background(), m.conn)
+		if err != nil {
+			return err
+		}
+		if err := found.refuse(m.path, m.model); err != nil {
+			return err
+		}
+		return tx.apply(found)
+	})
+	if err != nil {
+		return fmt.Errorf("migrate from schema %d to %d: %w", found.version, m.model.version, err)
+	}
+	m.log.Info().Str("path", m.path).Int("from", found.version).Int("to", m.model.version).Msg("tables brought up to date")
+	return nil
+}
+
+func (m *Mirror) stale(ctx context.Context, found *layout) (bool, error) {
+	if found.version != m.model.version || len(found.missing(m.model)) > 0 {
+		return true, nil
+	}
+	same, err := sameDictionary(ctx, m.conn, m.model.dictionary)
+	return !same, err
+}
+
+func (tx *Tx) apply(found *layout) error {
+	mod := tx.m.model
+	due, err := tx.m.due(context.Background(), found)
+	if err != nil {
+		return tx.fail("compare the data dictionaries", err)
+	}
+	for _, ddl := range found.missing(mod) {
+		if _, err := tx.m.conn.ExecContext(context.Background(), ddl); err != nil {
+			return tx.fail(firstLine(ddl), err)
+		}
+	}
+	if err := tx.seedHistory(found); err != nil {
+		return err
+	}
+	_, err = tx.exec("write _meta", `INSERT INTO _meta (meta_id, schema_version, created_at) VALUES (1, ?, ?)
+		ON CONFLICT (meta_id) DO UPDATE SET schema_version = excluded.schema_version`, mod.version, FormatTime(tx.m.now()))
+	if err != nil {
+		return err
+	}
+	if len(due) > 0 {
+		if err := tx.writePromotions(due); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.exec("empty _columns", "DELETE FROM _columns"); err != nil {
+		return err
+	}
+	return tx.insertRows(mod.dictionary)
+}
+
+// seedHistory begins the history of the records a file holds already, in the tables it did not have. The mirror knows since when
+// the present content is there, and what is begun now need not be guessed when it next changes.
+func (tx *Tx) seedHistory(found *layout) error {
+	for _, h := range tx.m.unseeded(found) {
+		for _, seed := range h.seed {
+			if _, err := tx.exec("begin "+h.table.Name, seed); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unseeded are the history tables that the file does not have although it has what they follow.
+func (m *Mirror) unseeded(found *layout) []*historyStatements {
+	var list []*historyStatements
+	for root, tables := range m.model.history {
+		for _, h := range tables {
+			if found.columns[root.Name] != nil && found.columns[h.table.Name] == nil {
+				list = append(list, h)
+			}
+		}
+	}
+	return list
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return strings.TrimSuffix(line, " (")
+}
+
+func sameDictionary(ctx context.Context, conn *sqlx.Conn, want *schema.Rows) (bool, error) {
+	have := map[string]bool{}
+	rows, err := conn.QueryxContext(ctx, "SELECT "+strings.Join(want.Table.ColumnNames(), ", ")+" FROM "+want.Table.Name)
+	if err != nil {
+		return false, fmt.Errorf("read the data dictionary: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		values, err := rows.SliceScan()
+		if err != nil {
+			return false, fmt.Errorf("read the data dictionary: %w", err)
+		}
+		have[fmt.Sprintf("%q", values)] = true
+	}
+	if err := rows.Err(); err != nil {
+		return false, fmt.Errorf("read the data dictionary: %w", err)
+	}
+	for i := range want.Len() {
+		if !have[fmt.Sprintf("%q", want.Row(i))] {
+			return false, nil
+		}
+	}
+	return len(have) == want.Len(), nil
+}

@@ -1,0 +1,269 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/rs/zerolog"
+	"modernc.org/sqlite"
+)
+
+// bindLabel is the name under which sqlx knows SQLite's placeholders; it does not know the driver's own name.
+const bindLabel = "sqlite3"
+
+// writerPragmas are those of the one writing connection; the journal mode is set apart, once the file is known to be ours.
+var writerPragmas = []string{
+	"busy_timeout(10000)", "synchronous(NORMAL)", "wal_autocheckpoint(4000)", "cache_size(-16384)", "temp_store(MEMORY)",
+}
+
+var readerPragmas = []string{"busy_timeout(10000)", "query_only(ON)", "temp_store(MEMORY)"}
+
+// maxReaders bounds the reading connections of one Mirror.
+const maxReaders = 4
+
+// Options are what a Mirror needs from around it.
+type Options struct {
+	Now func() time.Time // the clock; nil is time.Now
+	Log zerolog.Logger   // the zero Logger says nothing
+}
+
+// Mirror is an open database. Its methods may be called by several goroutines at once.
+type Mirror struct {
+	path  string
+	now   func() time.Time
+	log   zerolog.Logger
+	model *model
+	read  *sqlx.DB
+
+	// Of a Mirror that writes; nil otherwise.
+	write *sqlx.DB
+	conn  *sqlx.Conn    // the only connection of write
+	turn  chan struct{} // holds one token; whoever took it out may write until it is put back
+
+	mu         sync.Mutex
+	statements map[string]*sqlx.Stmt // prepared on conn
+}
+
+// Open opens the mirror at path for reading and writing. It creates the directories and the file when they are
+// missing, and brings an older file up to date. The caller should hold the lock of [AcquireLock].
+//
+// Errors: [*NewerError], [ErrNotMirror], [ErrCorrupt], [ErrDiskFull], [*NoRoomError], [ErrBusy].
+func Open(ctx context.Context, path string, o Options) (*Mirror, error) {
+	return open(ctx, path, o, currentModel())
+}
+
+func open(ctx context.Context, path string, o Options, mod *model) (*Mirror, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("create the directory of the mirror: %w", err)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	write, err := sql.Open("sqlite", dsn(path, writerPragmas))
+	if err != nil {
+		return nil, fmt.Errorf("open mirror %s: %w", path, err)
+	}
+	write.SetMaxOpenConns(1)
+	m := &Mirror{
+		path: path, now: o.Now, log: o.Log, model: mod, write: sqlx.NewDb(write, bindLabel),
+		turn: make(chan struct{}, 1), statements: map[string]*sqlx.Stmt{},
+	}
+	m.turn <- struct{}{}
+	if err := m.start(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open mirror: %w", explain(path, err)), m.Close())
+	}
+	return m, nil
+}
+
+// start connects, refuses what is not ours before anything is written, and migrates.
+func (m *Mirror) start(ctx context.Context) error {
+	conn, err := m.write.Connx(ctx)
+	if err != nil {
+		return err
+	}
+	m.conn = conn
+	found, err := inspect(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if err := found.refuse(m.path, m.model); err != nil {
+		return err
+	}
+	if _, err := conn.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
+		return err
+	}
+	if err := m.migrate(ctx); err != nil {
+		return err
+	}
+	m.read, err = openReaders(m.path)
+	return err
+}
+
+// OpenReadOnly opens the mirror at path for reading, also while another process writes to it. It creates nothing.
+//
+// Errors: [ErrNoDatabase], [ErrNotMirror], [*NewerError], [*OlderError], [ErrCorrupt], [ErrBusy].
+func OpenReadOnly(ctx context.Context, path string) (*Mirror, error) {
+	if err := MustExist(path); err != nil {
+		return nil, err
+	}
+	read, err := openReaders(path)
+	if err != nil {
+		return nil, fmt.Errorf("open mirror %s: %w", path, err)
+	}
+	m := &Mirror{path: path, now: time.Now, model: currentModel(), read: read}
+	if err := m.checkReadable(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open mirror: %w", explain(path, err)), m.Close())
+	}
+	return m, nil
+}
+
+func (m *Mirror) checkReadable(ctx context.Context) error {
+	found, err := inspect(ctx, m.read)
+	if err != nil {
+		return err
+	}
+	if err := found.refuse(m.path, m.model); err != nil {
+		return err
+	}
+	switch {
+	case len(found.columns) == 0: // a file that was just created, or whose creation was interrupted
+		return noDatabase(m.path)
+	case found.version < m.model.version:
+		return &OlderError{Path: m.path, Have: found.version, Want: m.model.version}
+	}
+	return nil
+}
+
+// MustExist returns [ErrNoDatabase] when there is no file at path: for commands that write to a mirror but have no business making
+// one.
+func MustExist(path string) error {
+	_, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return noDatabase(path)
+	case err != nil:
+		return fmt.Errorf("open mirror: %w", err)
+	}
+	return nil
+}
+
+func noDatabase(path string) error {
+	return fmt.Errorf("%w at %s: run `solarmirror sync` first, or `solarmirror demo` to try without a platform", ErrNoDatabase, path)
+}
+
+// Close ends every connection; a transaction still open is rolled back. A writer first empties the WAL into the file
+// as far as readers allow, so that a plain copy of the closed file is whole.
+func (m *Mirror) Close() error {
+	var errs []error
+	if m.read != nil {
+		errs = append(errs, m.read.Close())
+	}
+	if m.conn != nil {
+		errs = append(errs, m.closeStatements())
+		if _, err := m.conn.ExecContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+			m.log.Debug().Err(err).Str("path", m.path).Msg("the WAL was not emptied; the next run does it")
+		}
+		errs = append(errs, m.conn.Close())
+	}
+	if m.write != nil {
+		errs = append(errs, m.write.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// closeStatements: database/sql does not close those of a single connection, and SQLite would keep the file open for them.
+func (m *Mirror) closeStatements() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var errs []error
+	for _, s := range m.statements {
+		errs = append(errs, s.Close())
+	}
+	clear(m.statements)
+	return errors.Join(errs...)
+}
+
+// prepared returns the statement, prepared on the writing connection the first time.
+func (m *Mirror) prepared(query string) (*sqlx.Stmt, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s, ok := m.statements[query]; ok {
+		return s, nil
+	}
+	s, err := m.conn.PreparexContext(context.Background(), query)
+	if err != nil {
+		return nil, err
+	}
+	m.statements[query] = s
+	return s, nil
+}
+
+// Path returns the path the mirror was opened with.
+func (m *Mirror) Path() string { return m.path }
+
+// openReaders returns a pool of connections that can do nothing but read: not to the file, and, by the authorizer, not
+// to any other either.
+func openReaders(path string) (*sqlx.DB, error) {
+	connector, err := sqlite.NewConnector(dsn(path, readerPragmas) + "&mode=ro")
+	if err != nil {
+		return nil, err
+	}
+	db := sqlx.NewDb(sql.OpenDB(guarded{connector}), bindLabel)
+	db.SetMaxOpenConns(maxReaders)
+	return db, nil
+}
+
+// guarded opens connections that refuse every statement that does more than read.
+type guarded struct{ driver.Connector }
+
+func (g guarded) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := g.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	guard, ok := conn.(sqlite.AuthorizerRegisterer)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("the SQLite driver's %T takes no authorizer", conn), conn.Close())
+	}
+	if err := guard.RegisterAuthorizer(readsOnly); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
+}
+
+// inquiries are the pragmas that tell and change nothing, whatever their argument.
+var inquiries = []string{
+	"table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list",
+	"database_list", "integrity_check", "quick_check", "foreign_key_check", "compile_options", "data_version",
+}
+
+func readsOnly(action sqlite.AuthorizerActionCode, arg1, _, _, _ string) sqlite.AuthorizerReturnCode {
+	switch action {
+	case sqlite.AuthSelect, sqlite.AuthRead, sqlite.AuthFunction, sqlite.AuthRecursive:
+		return sqlite.AuthorizerOK
+	case sqlite.AuthPragma:
+		if slices.Contains(inquiries, strings.ToLower(arg1)) {
+			return sqlite.AuthorizerOK
+		}
+	}
+	return sqlite.AuthorizerDeny
+}
+
+// dsn is the driver's name for the file. Without "file:" the driver would ignore mode=ro; and a pragma given any
+// other way would reach one connection of a pool only.
+func dsn(path string, pragmas []string) string {
+	file := url.URL{Path: filepath.ToSlash(filepath.Clean(path))}
+	return "file:" + file.EscapedPath() + "?" + url.Values{"_pragma": pragmas}.Encode()
+}

@@ -1,0 +1,236 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/rs/zerolog"
+
+	"solarmirror/schema"
+)
+
+// Outbox is the file companies to create wait in, apart from the mirror, because it holds passwords and SQLite has no row permissions: its directory is 0700, the
+// file and what lies beside it 0600, and opening refuses anything wider. The journal is a rollback journal and freed
+// pages are overwritten, so that an erased password is gone from the disk's files and not only from the rows.
+//
+// # States
+//
+// A row is pending, sending, ambiguous, or finished: done, rejected, cancelled. The tables CHECK the states, and triggers the moves between
+// them, whichever program makes them (schema.OutboxTriggers lists them; package push draws them). The transaction that finishes a
+// row erases its password. Every move counts one up in revision, which is how the mirror's company_creations
+// and the outbox compare what they know.
+//
+// # At most one POST
+//
+// A claim commits sending, then adds the row's intent to the send log, then the mirror is told; only then may the caller dial. The
+// log is a file beside the outbox that no backup contains, so an outbox put back from one is found out: a row whose intent
+// stands in the log more often than the row was attempted, or any pending row when the log is missing or
+// belongs to another outbox, becomes ambiguous instead of being sent a second time.
+type Outbox struct {
+	path string
+	db   *sqlx.DB // one connection
+	now  func() time.Time
+	log  zerolog.Logger
+	key  *SealingKey // nil: passwords stay as they are
+	// sends is read by Recover and nil before it: only the holder of the outbox's lock sends.
+	sends *sendLog
+}
+
+// OutboxOptions are what an Outbox needs from around it.
+type OutboxOptions struct {
+	Now func() time.Time // the clock; nil is time.Now
+	Log zerolog.Logger   // the zero Logger says nothing
+	Key *SealingKey      // nil: passwords are not sealed
+}
+
+// ErrNotOutbox: the file is something else, and was left as it is.
+var ErrNotOutbox = errors.New("not a solarmirror outbox")
+
+// synchronous is EXTRA, which is FULL and one sync more: without it a power cut just after a commit could bring the deleted
+// journal back and undo the claim of a row that has been sent.
+var outboxPragmas = []string{
+	"busy_timeout(10000)", "journal_mode(DELETE)", "synchronous(EXTRA)", "secure_delete(ON)", "temp_store(MEMORY)",
+}
+
+// OpenOutbox opens the outbox at path, creating it and its directory when they are missing. With a key, plain passwords
+// found in open rows are sealed at once. It needs no lock; who sends takes that of [AcquireLock] for this path.
+//
+// Errors: [*ModeError], [ErrNotOutbox], [*NewerError], [ErrCorrupt], [ErrDiskFull], [ErrBusy].
+func OpenOutbox(ctx context.Context, path string, opt OutboxOptions) (*Outbox, error) {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if err := privateFile(path); err != nil {
+		return nil, fmt.Errorf("open outbox: %w", err)
+	}
+	db, err := sql.Open("sqlite", dsn(path, outboxPragmas)+"&mode=rw&_txlock=immediate")
+	if err != nil {
+		return nil, fmt.Errorf("open outbox %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(1)
+	o := &Outbox{path: path, db: sqlx.NewDb(db, bindLabel), now: opt.Now, log: opt.Log, key: opt.Key}
+	if err := o.prepare(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open outbox: %w", explainOutbox(path, err)), o.Close())
+	}
+	if err := o.sealPlain(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("open outbox: %w", err), o.Close())
+	}
+	return o, nil
+}
+
+// Close ends the connection.
+func (o *Outbox) Close() error {
+	err := o.db.Close()
+	if o.sends != nil {
+		err = errors.Join(err, o.sends.close())
+	}
+	return err
+}
+
+// Path returns the path the outbox was opened with.
+func (o *Outbox) Path() string { return o.path }
+
+// prepare brings the tables up to date. Nothing is written to a file that holds something else.
+func (o *Outbox) prepare(ctx context.Context) error {
+	return o.update(ctx, func(tx *sqlx.Tx) error {
+		have, err := outboxColumns(tx)
+		if err != nil {
+			return err
+		}
+		version := 0
+		if len(have) > 0 {
+			if _, ours := have[schema.OutboxMeta.Name]; !ours {
+				return fmt.Errorf("%w: %s holds the tables of something else: set [outbox] path to another file", ErrNotOutbox, o.path)
+			}
+			if err := tx.Get(&version, "SELECT schema_version FROM _outbox"); err != nil {
+				return err
+			}
+		}
+		switch {
+		case version > schema.OutboxVersion:
+			return &NewerError{Path: o.path, Have: version, Know: schema.OutboxVersion}
+		case version == schema.OutboxVersion:
+			return nil
+		}
+		return o.createTables(tx, have)
+	})
+}
+
+func outboxColumns(tx *sqlx.Tx) (map[string][]string, error) {
+	var list []struct{ Table, Column string }
+	if err := tx.Select(&list, columnsSQL); err != nil {
+		return nil, fmt.Errorf("list the tables: %w", err)
+	}
+	have := map[string][]string{}
+	for _, c := range list {
+		have[c.Table] = append(have[c.Table], c.Column)
+	}
+	return have, nil
+}
+
+// createTables makes what is missing. The send log of a new outbox is made first: one without it would take itself for
+// an outbox put back from a backup.
+func (o *Outbox) createTables(tx *sqlx.Tx, have map[string][]string) error {
+	var statements []string
+	for _, t := range schema.OutboxTables {
+		if columns, exists := have[t.Name]; exists {
+			statements = append(statements, missingColumns(t, columns)...)
+			continue
+		}
+		statements = append(statements, t.DDL())
+		for _, ddl := range t.IndexDDL() {
+			statements = append(statements, ddl)
+		}
+	}
+	for name, ddl := range schema.OutboxTriggers {
+		statements = append(statements, "DROP TRIGGER IF EXISTS "+name, ddl)
+	}
+	for _, ddl := range statements {
+		if _, err := tx.Exec(ddl); err != nil {
+			return fmt.Errorf("%s: %w", firstLine(ddl), err)
+		}
+	}
+	if len(have) > 0 {
+		_, err := tx.Exec("UPDATE _outbox SET schema_version = ?", schema.OutboxVersion)
+		return err
+	}
+	identity := newIdentity()
+	if err := createSendLog(sendLogPath(o.path), identity); err != nil {
+		return err
+	}
+	_, err := tx.Exec("INSERT INTO _outbox (meta_id, schema_version, identity, created_at) VALUES (1, ?, ?, ?)",
+		schema.OutboxVersion, identity, FormatTime(o.now()))
+	return err
+}
+
+// update runs f in a transaction that takes the write lock at its beginning. The context counts until the transaction has
+// begun: what is begun is finished.
+func (o *Outbox) update(ctx context.Context, f func(*sqlx.Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	tx, err := o.db.Beginx()
+	if err != nil {
+		return fmt.Errorf("begin: %w", explainOutbox(o.path, err))
+	}
+	if err := f(tx); err != nil {
+		if rollback := tx.Rollback(); rollback != nil && !nothingToRollBack(rollback) {
+			err = errors.Join(err, rollback)
+		}
+		return explainOutbox(o.path, err)
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("commit: %w", explainOutbox(o.path, err))
+	}
+	return nil
+}
+
+// explainOutbox is explain with what can be done about this file.
+func explainOutbox(path string, err error) error {
+	explained := explain(path, err)
+	switch {
+	case errors.Is(err, ErrCorrupt), errors.Is(err, ErrNotMirror): // explained already
+		return err
+	case errors.Is(explained, ErrCorrupt):
+		return fmt.Errorf("%w: %s: stop everything that writes to it and put back a copy made with `solarmirror backup` (%w)", ErrCorrupt, path, err)
+	case errors.Is(explained, ErrNotMirror):
+		return fmt.Errorf("%w: %s: move it away or set [outbox] path to another file (%w)", ErrNotOutbox, path, err)
+	}
+	return explained
+}
+
+// ModeError says that others than its owner may read a private file or directory.
+type ModeError struct {
+	Path string
+	Mode fs.FileMode
+	Want fs.FileMode
+}
+
+func (e *ModeError) Error() string {
+	return fmt.Sprintf("%s is open to other users (mode %04o), and passwords are kept there: run `chmod %o %s`", e.Path, e.Mode.Perm(), e.Want, e.Path)
+}
+
+// CheckPrivate returns a [*ModeError] when anyone but the owner may read or write a file or directory, and nil when there is none.
+func CheckPrivate(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	want := fs.FileMode(0o600)
+	if info.IsDir() {
+		want = 0o700
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return &ModeError{Path: path, Mode: info.Mode(), Want: want}
+	}
+	return nil
+}

@@ -1,0 +1,348 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// OutboxState is where a row of the outbox stands.
+type OutboxState string
+
+// The states.
+const (
+	StatePending   OutboxState = "pending"
+	StateSending   OutboxState = "sending"
+	StateDone      OutboxState = "done"
+	StateRejected  OutboxState = "rejected"
+	StateAmbiguous OutboxState = "ambiguous"
+	StateCancelled OutboxState = "cancelled"
+)
+
+// OutboxStates returns every state, in the order people look for them.
+func OutboxStates() []OutboxState {
+	return []OutboxState{StateAmbiguous, StateRejected, StatePending, StateSending, StateDone, StateCancelled}
+}
+
+// Company is what the platform is asked to create.
+type Company struct {
+	Name                string   `db:"name"`
+	Surname             string   `db:"surname"`
+	Email               string   `db:"email"`
+	Password            Password `db:"-"` // read by Outbox.Password alone
+	CPF                 string   `db:"cpf"`
+	CNPJ                string   `db:"cnpj"`
+	CEP                 string   `db:"address_cep"`
+	State               string   `db:"address_state"`
+	City                string   `db:"address_city"`
+	Patio               string   `db:"address_patio"` // street name
+	Number              string   `db:"address_number"`
+	Neighborhood        string   `db:"address_neighborhood"`
+	Complement          string   `db:"address_complement"`
+	Cellphone           string   `db:"cellphone"`
+	Responsible         string   `db:"responsible"`
+	HasStateInscription string   `db:"has_state_inscription"`
+	StateInscription    string   `db:"state_inscription"`
+}
+
+// TaxID is what the platform knows the company by: its CNPJ, or else its CPF.
+func (c Company) TaxID() string {
+	if c.CNPJ != "" {
+		return c.CNPJ
+	}
+	return c.CPF
+}
+
+// OutboxRow is one row of company_outbox, without its password.
+type OutboxRow struct {
+	ID       int64  `db:"id"`
+	IntentID string `db:"intent_id"`
+	Company
+	HasPassword    bool        `db:"has_password"`
+	State          OutboxState `db:"state"`
+	AllowDuplicate bool        `db:"allow_duplicate"`
+	Attempts       int64       `db:"attempts"`
+	Revision       int64       `db:"revision"`
+	HTTPStatus     int         `db:"http_status"` // 0 without an answer
+	Error          string      `db:"error"`
+	CreatedAt      time.Time   `db:"-"`
+	NextAttemptAt  time.Time   `db:"-"` // zero: at once
+	ClaimedAt      time.Time   `db:"-"` // zero: never
+	FinishedAt     time.Time   `db:"-"` // zero: not yet
+}
+
+// companyFields are the columns of a Company but for its password.
+var companyFields = []string{
+	"name", "surname", "email", "cpf", "cnpj", "address_cep", "address_state", "address_city", "address_patio", "address_number",
+	"address_neighborhood", "address_complement", "cellphone", "responsible", "has_state_inscription", "state_inscription",
+}
+
+// rowSQL selects rows. Text is cast, since a program may have inserted anything; times lose their declared type, since the
+// driver would fail on text of another form.
+func rowSQL() string {
+	list := []string{"id", "intent_id", "state", "allow_duplicate", "attempts", "revision", "password IS NOT NULL AS has_password",
+		"coalesce(http_status, 0) AS http_status", "coalesce(error, '') AS error", "+created_at AS created", "+next_attempt_at AS next", "+claimed_at AS claimed", "+finished_at AS finished"}
+	for _, c := range companyFields {
+		list = append(list, fmt.Sprintf("coalesce(CAST(%s AS TEXT), '') AS %s", c, c))
+	}
+	return "SELECT " + strings.Join(list, ", ") + " FROM company_outbox "
+}
+
+// selectRows reads rows; rest is what follows FROM.
+func selectRows(q sqlx.Queryer, rest string, args ...any) ([]OutboxRow, error) {
+	var found []struct {
+		OutboxRow
+		Created  sql.NullString `db:"created"`
+		Next     sql.NullString `db:"next"`
+		Claimed  sql.NullString `db:"claimed"`
+		Finished sql.NullString `db:"finished"`
+	}
+	if err := sqlx.Select(q, &found, rowSQL()+rest, args...); err != nil {
+		return nil, err
+	}
+	rows := make([]OutboxRow, len(found))
+	for i, f := range found {
+		rows[i] = f.OutboxRow
+		for _, at := range []struct {
+			to   *time.Time
+			from sql.NullString
+		}{{&rows[i].CreatedAt, f.Created}, {&rows[i].NextAttemptAt, f.Next}, {&rows[i].ClaimedAt, f.Claimed}, {&rows[i].FinishedAt, f.Finished}} {
+			*at.to, _ = ParseTime(at.from.String) // what no clock of ours wrote counts as no time
+		}
+	}
+	return rows, nil
+}
+
+// ErrNoRow: the outbox has no row of that number.
+var ErrNoRow = errors.New("no such row in the outbox")
+
+func selectRow(q sqlx.Queryer, id int64) (OutboxRow, error) {
+	rows, err := selectRows(q, "WHERE id = ?", id)
+	switch {
+	case err != nil:
+		return OutboxRow{}, err
+	case len(rows) == 0:
+		return OutboxRow{}, fmt.Errorf("%w: %d; see `solarmirror outbox list`", ErrNoRow, id)
+	}
+	return rows[0], nil
+}
+
+// Row returns one row; [ErrNoRow] when there is none.
+func (o *Outbox) Row(ctx context.Context, id int64) (OutboxRow, error) {
+	if err := ctx.Err(); err != nil {
+		return OutboxRow{}, err
+	}
+	row, err := selectRow(o.db, id)
+	if err != nil {
+		return OutboxRow{}, fmt.Errorf("read row %d of the outbox: %w", id, explainOutbox(o.path, err))
+	}
+	return row, nil
+}
+
+// Rows lists the rows in any of the states, or all when none is named, oldest first.
+func (o *Outbox) Rows(ctx context.Context, states ...OutboxState) ([]OutboxRow, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if len(states) == 0 {
+		states = OutboxStates()
+	}
+	where, args, err := sqlx.In("WHERE state IN (?) ORDER BY id", states)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := selectRows(o.db, where, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list the outbox: %w", explainOutbox(o.path, err))
+	}
+	return rows, nil
+}
+
+// Due returns the numbers of the pending rows whose time has come, oldest first.
+func (o *Outbox) Due(ctx context.Context) ([]int64, error) {
+	rows, err := o.Rows(ctx, StatePending)
+	if err != nil {
+		return nil, err
+	}
+	var due []int64
+	for _, r := range rows {
+		if !r.NextAttemptAt.After(o.now()) {
+			due = append(due, r.ID)
+		}
+	}
+	return due, nil
+}
+
+// OutboxAttempt is one time a row was about to be sent.
+type OutboxAttempt struct {
+	ID         int64     `db:"attempt_id"`
+	Outcome    string    `db:"outcome"` // "" when it was cut off
+	HTTPStatus int       `db:"http_status"`
+	Error      string    `db:"error"`
+	StartedAt  time.Time `db:"started_at"`
+	FinishedAt time.Time `db:"-"` // zero when it was cut off
+}
+
+// Attempts lists the attempts of a row, oldest first.
+func (o *Outbox) Attempts(ctx context.Context, id int64) ([]OutboxAttempt, error) {
+	var found []struct {
+		OutboxAttempt
+		Finished sql.NullTime `db:"finished_at"`
+	}
+	err := o.db.SelectContext(ctx, &found, `SELECT attempt_id, coalesce(outcome, '') AS outcome, coalesce(http_status, 0) AS http_status,
+		coalesce(error, '') AS error, started_at, finished_at FROM company_outbox_attempts WHERE outbox_id = ? ORDER BY attempt_id`, id)
+	if err != nil {
+		return nil, fmt.Errorf("list the attempts of row %d: %w", id, explainOutbox(o.path, err))
+	}
+	list := make([]OutboxAttempt, len(found))
+	for i, f := range found {
+		list[i] = f.OutboxAttempt
+		list[i].FinishedAt = fromNull(f.Finished)
+	}
+	return list, nil
+}
+
+// Counts returns how many rows stand in each state; states without rows are absent.
+func (o *Outbox) Counts(ctx context.Context) (map[OutboxState]int64, error) {
+	var found []struct {
+		State OutboxState `db:"state"`
+		N     int64       `db:"n"`
+	}
+	if err := o.db.SelectContext(ctx, &found, "SELECT state, count(*) AS n FROM company_outbox GROUP BY state"); err != nil {
+		return nil, fmt.Errorf("count the outbox: %w", explainOutbox(o.path, err))
+	}
+	counts := map[OutboxState]int64{}
+	for _, f := range found {
+		counts[f.State] = f.N
+	}
+	return counts, nil
+}
+
+// DuplicateError says that another row that is still open has the same CPF, CNPJ or e-mail.
+type DuplicateError struct {
+	Index int   // of the company among those added
+	ID    int64 // the other row
+	What  string
+}
+
+func (e *DuplicateError) Error() string {
+	return fmt.Sprintf("row %d of the outbox is still open and has the same %s; see `solarmirror outbox show %d`, or add --allow-duplicate if both are meant", e.ID, e.What, e.ID)
+}
+
+// Add queues companies, all or none, and returns their rows. Unless duplicates are allowed, one whose CPF, CNPJ or e-mail is that
+// of an open row or of an earlier one among them gives [*DuplicateError]. The companies should be valid.
+func (o *Outbox) Add(ctx context.Context, companies []Company, allowDuplicate bool) ([]OutboxRow, error) {
+	var rows []OutboxRow
+	err := o.update(ctx, func(tx *sqlx.Tx) error {
+		for i, c := range companies {
+			if !allowDuplicate {
+				if other, what, err := openDuplicate(tx, c, 0); err != nil {
+					return err
+				} else if other != 0 {
+					return &DuplicateError{Index: i, ID: other, What: what}
+				}
+			}
+			row, err := o.insert(tx, c, allowDuplicate)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, row)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("add to the outbox: %w", err)
+	}
+	return rows, nil
+}
+
+func (o *Outbox) insert(tx *sqlx.Tx, c Company, allowDuplicate bool) (OutboxRow, error) {
+	intent := newIdentity()
+	columns := append([]string{"intent_id", "password", "allow_duplicate", "created_at"}, companyFields...)
+	values := append([]any{intent, o.stored(c.Password, intent), allowDuplicate, FormatTime(o.now())}, companyValues(c)...)
+	result, err := tx.Exec(fmt.Sprintf("INSERT INTO company_outbox (%s) VALUES (?%s)", strings.Join(columns, ", "),
+		strings.Repeat(", ?", len(columns)-1)), values...)
+	if err != nil {
+		return OutboxRow{}, err
+	}
+	id, err := result.LastInsertId()
+	if err != nil {
+		return OutboxRow{}, err
+	}
+	return selectRow(tx, id)
+}
+
+// companyValues are those of companyFields, NULL for what is empty.
+func companyValues(c Company) []any {
+	values := []any{}
+	for _, v := range []string{
+		c.Name, c.Surname, c.Email, c.CPF, c.CNPJ, c.CEP, c.State, c.City, c.Patio, c.Number,
+		c.Neighborhood, c.Complement, c.Cellphone, c.Responsible, c.HasStateInscription, c.StateInscription,
+	} {
+		values = append(values, nullableText(v))
+	}
+	return values
+}
+
+// openDuplicate finds the first open row with the same tax number or the same e-mail address. Only rows before the one numbered
+// before count; 0 counts all. It returns 0 when there is none.
+func openDuplicate(q sqlx.Queryer, c Company, before int64) (id int64, what string, err error) {
+	taxID := PlainTaxID(c.TaxID())
+	var found struct {
+		ID      int64 `db:"id"`
+		SameTax bool  `db:"same_tax"`
+	}
+	err = sqlx.Get(q, &found, `SELECT id, tax = ? AS same_tax FROM (
+			SELECT id, `+plainTaxSQL("coalesce(nullif(cnpj, ''), cpf, '')")+` AS tax, lower(trim(coalesce(email, ''))) AS mail
+			FROM company_outbox WHERE state IN ('pending', 'sending', 'ambiguous') AND (? = 0 OR id < ?))
+		WHERE tax = ? AND tax <> '' OR mail = ? AND mail <> '' ORDER BY id LIMIT 1`,
+		taxID, before, before, taxID, strings.ToLower(strings.TrimSpace(c.Email)))
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return 0, "", nil
+	case err != nil:
+		return 0, "", err
+	case found.SameTax:
+		return found.ID, "CPF or CNPJ", nil
+	}
+	return found.ID, "e-mail", nil
+}
+
+// plainTaxSQL is PlainTaxID in SQL, for the punctuation that tax numbers are written with.
+func plainTaxSQL(expression string) string {
+	return "upper(replace(replace(replace(replace(" + expression + ", '.', ''), '-', ''), '/', ''), ' ', ''))"
+}
+
+// Duplicate returns the row before this one that is still open and has the same CPF, CNPJ or e-mail, unless the row allows for
+// it; nil when there is none. Rows that programs insert have not passed Add.
+func (o *Outbox) Duplicate(ctx context.Context, row OutboxRow) (*DuplicateError, error) {
+	if row.AllowDuplicate || ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	id, what, err := openDuplicate(o.db, row.Company, row.ID)
+	if err != nil {
+		return nil, fmt.Errorf("look for duplicates of row %d: %w", row.ID, explainOutbox(o.path, err))
+	}
+	if id == 0 {
+		return nil, nil
+	}
+	return &DuplicateError{ID: id, What: what}, nil
+}
+
+// PlainTaxID is a CPF or CNPJ without its punctuation, letters in upper case.
+func PlainTaxID(id string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= '0' && r <= '9', r >= 'A' && r <= 'Z':
+			return r
+		case r >= 'a' && r <= 'z':
+			return r - 'a' + 'A'
+		}
+		return -1
+	}, id)
+}

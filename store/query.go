@@ -1,0 +1,139 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+// ResultColumn is one column of a query's result.
+type ResultColumn struct {
+	Name string
+	Type string // declared type; "" for an expression
+}
+
+// Result is the answer to a query, read row by row. Close it.
+type Result struct {
+	Columns []ResultColumn
+	rows    *sqlx.Rows
+	path    string
+}
+
+// Query runs one statement that reads. It cannot change this database or any other file, whatever the statement: both the
+// file and the connection are read-only, and an authorizer lets nothing through but reading. [ErrNotAQuery] tells
+// that it was turned down, or that the text holds no statement or several.
+func (m *Mirror) Query(ctx context.Context, query string) (*Result, error) {
+	switch n := countStatements(query); {
+	case n == 0:
+		return nil, fmt.Errorf("%w: the text holds no statement", ErrNotAQuery)
+	case n > 1:
+		return nil, fmt.Errorf("%w: one statement at a time, please; this is %d", ErrNotAQuery, n)
+	}
+	rows, err := m.read.QueryxContext(ctx, query)
+	if refused(err) {
+		return nil, fmt.Errorf("%w: the mirror can only be read from here (%w)", ErrNotAQuery, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("query: %w", explain(m.path, err))
+	}
+	result := &Result{rows: rows, path: m.path}
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("query: read the columns: %w", err), rows.Close())
+	}
+	for _, t := range types {
+		result.Columns = append(result.Columns, ResultColumn{Name: t.Name(), Type: t.DatabaseTypeName()})
+	}
+	return result, nil
+}
+
+// Rows yields the rows, or the error that ended them. A value is nil, an int64, a float64, a string or a []byte: dates and
+// timestamps are the stored text, booleans 0 or 1. A row is the caller's to keep.
+func (r *Result) Rows() iter.Seq2[[]any, error] {
+	return func(yield func([]any, error) bool) {
+		for r.rows.Next() {
+			values, err := r.rows.SliceScan()
+			if err != nil {
+				yield(nil, fmt.Errorf("query: read a row: %w", err))
+				return
+			}
+			for i, v := range values {
+				values[i] = asStored(v, r.Columns[i].Type)
+			}
+			if !yield(values, nil) {
+				return
+			}
+		}
+		switch err := r.rows.Err(); {
+		case refused(err):
+			yield(nil, fmt.Errorf("%w: the mirror can only be read from here (%w)", ErrNotAQuery, err))
+		case err != nil:
+			yield(nil, fmt.Errorf("query: %w", explain(r.path, err)))
+		}
+	}
+}
+
+// Close frees the connection the result is read from.
+func (r *Result) Close() error { return r.rows.Close() }
+
+// asStored undoes the driver's parsing of columns declared DATE or TIMESTAMP, which it offers no way to turn off. A
+// TIMESTAMP has one form and a DATE another, so formatting gives back the stored text.
+func asStored(v any, declared string) any {
+	t, ok := v.(time.Time)
+	switch {
+	case !ok:
+		return v
+	case declared == "DATE":
+		return t.Format(time.DateOnly)
+	}
+	return t.Format(timeLayout)
+}
+
+// countStatements counts the statements of an SQL text. Semicolons inside quotes and comments do not count, and
+// nothing but white space and comments is no statement.
+func countStatements(text string) int {
+	n, inside := 0, false
+	for len(text) > 0 {
+		size, content := token(text)
+		switch {
+		case text[0] == ';':
+			inside = false
+		case content && !inside:
+			inside = true
+			n++
+		}
+		text = text[size:]
+	}
+	return n
+}
+
+// token measures what text begins with: a quoted name or string, a comment, or one byte. content is false for white
+// space and comments.
+func token(text string) (size int, content bool) {
+	switch c := text[0]; {
+	case strings.HasPrefix(text, "--"):
+		return through(text, 2, "\n"), false
+	case strings.HasPrefix(text, "/*"):
+		return through(text, 2, "*/"), false
+	case c == '\'' || c == '"' || c == '`':
+		return through(text, 1, text[:1]), true
+	case c == '[':
+		return through(text, 1, "]"), true
+	default:
+		return 1, !strings.ContainsRune(" \t\r\n\f", rune(c))
+	}
+}
+
+// through returns the length of text up to and with the first end after skip bytes, or all of it.
+func through(text string, skip int, end string) int {
+	i := strings.Index(text[skip:], end)
+	if i < 0 {
+		return len(text)
+	}
+	return skip + i + len(end)
+}

@@ -1,0 +1,128 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// Outcome is how a run ended.
+type Outcome string
+
+// The outcomes. A run is running until FinishRun, or until the next StartRun finds that it never finished.
+const (
+	Running     Outcome = "running"
+	OK          Outcome = "ok"
+	Partial     Outcome = "partial" // some streams failed
+	Failed      Outcome = "failed"
+	Interrupted Outcome = "interrupted"
+)
+
+// Who starts runs.
+const (
+	TriggerManual   = "manual"
+	TriggerSchedule = "schedule"
+)
+
+// Counts are what a run did, in pages and in records.
+type Counts struct {
+	Pages     int64 `db:"pages"`
+	Records   int64 `db:"records"`
+	Inserted  int64 `db:"inserted"`
+	Changed   int64 `db:"changed"`
+	Unchanged int64 `db:"unchanged"`
+	Deleted   int64 `db:"deleted"`
+	Rejected  int64 `db:"rejected"`
+}
+
+// Add adds other to c.
+func (c *Counts) Add(other Counts) {
+	c.Pages += other.Pages
+	c.Records += other.Records
+	c.Inserted += other.Inserted
+	c.Changed += other.Changed
+	c.Unchanged += other.Unchanged
+	c.Deleted += other.Deleted
+	c.Rejected += other.Rejected
+}
+
+// Run is one row of _runs.
+type Run struct {
+	ID         int64     `db:"run_id"`
+	Command    string    `db:"command"`
+	Trigger    string    `db:"trigger"` // TriggerManual or TriggerSchedule
+	StartedAt  time.Time `db:"started_at"`
+	FinishedAt time.Time `db:"-"` // zero while it runs
+	Outcome    Outcome   `db:"outcome"`
+	Counts
+	Error string `db:"error"`
+}
+
+// bookkeepingTime is how long FinishRun may wait for the database after its context has ended.
+const bookkeepingTime = 15 * time.Second
+
+// StartRun begins a run. The caller holds the lock, so whatever still counts as running was cut off; it is marked
+// interrupted now.
+func (m *Mirror) StartRun(ctx context.Context, command, trigger string) (*Run, error) {
+	now := m.now()
+	run := &Run{Command: command, Trigger: trigger, StartedAt: now.UTC(), Outcome: Running}
+	err := m.update(ctx, func(tx *Tx) error {
+		cut, err := tx.exec("mark runs that were cut off", `UPDATE _runs SET outcome = 'interrupted', finished_at = ?,
+			error = 'it ended without a word; found by the next run' WHERE outcome = 'running'`, FormatTime(now))
+		if err != nil {
+			return err
+		}
+		if cut > 0 {
+			m.log.Warn().Int64("runs", cut).Msg("an earlier run was cut off; what it had committed is kept")
+		}
+		_, err = tx.get("insert the run", &run.ID,
+			"INSERT INTO _runs (command, trigger, started_at, outcome) VALUES (?, ?, ?, 'running') RETURNING run_id",
+			command, trigger, FormatTime(now))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start a run of %s: %w", command, err)
+	}
+	return run, nil
+}
+
+// FinishRun records how the run ended; errText is "" when nothing went wrong. It works although ctx has ended, since that is
+// how an interrupted run comes here.
+func (m *Mirror) FinishRun(ctx context.Context, runID int64, outcome Outcome, c Counts, errText string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookkeepingTime)
+	defer cancel()
+	err := m.update(ctx, func(tx *Tx) error {
+		touched, err := tx.exec("update the run", `UPDATE _runs SET finished_at = ?, outcome = ?, pages = ?, records = ?, inserted = ?,
+			changed = ?, unchanged = ?, deleted = ?, rejected = ?, error = ? WHERE run_id = ?`,
+			FormatTime(m.now()), string(outcome), c.Pages, c.Records, c.Inserted,
+			c.Changed, c.Unchanged, c.Deleted, c.Rejected, nullableText(errText), runID)
+		if err == nil && touched != 1 {
+			return tx.fail("update the run", fmt.Errorf("there is no such run"))
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("finish run %d: %w", runID, err)
+	}
+	return nil
+}
+
+// Runs returns the latest runs, the newest first.
+func (m *Mirror) Runs(ctx context.Context, limit int) ([]Run, error) {
+	var rows []struct {
+		Run
+		Finished sql.NullTime `db:"finished_at"`
+	}
+	err := m.read.SelectContext(ctx, &rows, `SELECT run_id, command, trigger, started_at, finished_at, outcome, pages, records, inserted,
+		changed, unchanged, deleted, rejected, coalesce(error, '') AS error FROM _runs ORDER BY run_id DESC LIMIT ?`, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read _runs: %w", explain(m.path, err))
+	}
+	runs := make([]Run, len(rows))
+	for i, r := range rows {
+		runs[i] = r.Run
+		runs[i].FinishedAt = fromNull(r.Finished)
+	}
+	return runs, nil
+}

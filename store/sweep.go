@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"solarmirror/schema"
+)
+
+// Present is a record that is not known to be gone.
+type Present struct {
+	Key       int64 // surrogate
+	Natural   NaturalKey
+	Hash      Hash
+	Removed   bool   // the platform listed it among the removed ones; never of a table without that column
+	RevisedAt string // when content came that was not its first, as FormatTime writes it; "" when there was only one
+}
+
+// Present yields the records of a root table that have no tombstone, in the order of their surrogate keys; partition, where it is not
+// "", is the only value of the natural key's first column wanted.
+func (m *Mirror) Present(ctx context.Context, root *schema.Table, partition string) iter.Seq2[Present, error] {
+	return func(yield func(Present, error) bool) {
+		removed := "0"
+		if slices.Contains(root.ColumnNames(), "removed") {
+			removed = "coalesce(removed, 0)"
+		}
+		query := fmt.Sprintf(`SELECT %s, %s, %s, _hash, %s, CASE WHEN _changed_at > _first_seen_at THEN _changed_at ELSE '' END
+			FROM %s WHERE _deleted_at IS NULL AND ? IN ('', %[2]s) ORDER BY 1`,
+			root.Key[0], root.Unique[0], root.Unique[1], removed, root.Name)
+		rows, err := m.read.QueryContext(ctx, query, partition)
+		if err != nil {
+			yield(Present{}, fmt.Errorf("read %s: %w", root.Name, explain(m.path, err)))
+			return
+		}
+		defer rows.Close()
+		var hash []byte
+		for rows.Next() {
+			var p Present
+			if err := rows.Scan(&p.Key, &p.Natural[0], &p.Natural[1], &hash, &p.Removed, &p.RevisedAt); err != nil {
+				yield(Present{}, fmt.Errorf("read %s: %w", root.Name, explain(m.path, err)))
+				return
+			}
+			p.Hash = hashOf(hash)
+			if !yield(p, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			yield(Present{}, fmt.Errorf("read %s: %w", root.Name, explain(m.path, err)))
+		}
+	}
+}
+
+// Absences returns the keys of a stream that the last complete sweep did not find.
+func (m *Mirror) Absences(ctx context.Context, stream string) (map[int64]bool, error) {
+	var keys []int64
+	if err := m.read.SelectContext(ctx, &keys, "SELECT key FROM _absences WHERE stream = ?", stream); err != nil {
+		return nil, fmt.Errorf("read _absences: %w", explain(m.path, err))
+	}
+	set := make(map[int64]bool, len(keys))
+	for _, k := range keys {
+		set[k] = true
+	}
+	return set, nil
+}
+
+// SetAbsences replaces what is remembered of a stream: keys that one sweep did not find, and no earlier one missed.
+func (tx *Tx) SetAbsences(stream string, keys []int64) error {
+	doing := "note absences of " + stream
+	if _, err := tx.exec(doing, "DELETE FROM _absences WHERE stream = ?", stream); err != nil {
+		return err
+	}
+	now := FormatTime(tx.m.now())
+	for _, key := range keys {
+		if _, err := tx.exec(doing, "INSERT INTO _absences (stream, key, first_sweep) VALUES (?, ?, ?)", stream, key, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Tombstone marks a record as gone from the platform. Its rows stay.
+func (tx *Tx) Tombstone(root *schema.Table, key int64) error {
+	_, err := tx.exec(fmt.Sprintf("mark %s %d as gone", root.Name, key),
+		fmt.Sprintf("UPDATE %s SET _deleted_at = ? WHERE %s = ? AND _deleted_at IS NULL", root.Name, root.Key[0]), FormatTime(tx.m.now()), key)
+	return err
+}

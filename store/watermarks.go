@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+)
+
+// Watermark is up to when one pass over a stream is complete.
+type Watermark struct {
+	Stream          string    `db:"stream"`
+	Pass            string    `db:"pass"` // live or removed
+	Watermark       string    `db:"-"`    // YYYY-MM-DD in the platform's zone; "" before the first complete pass
+	CompleteThrough time.Time `db:"-"`    // zero when unknown
+	LastFullScanAt  time.Time `db:"-"`    // zero when there was none
+}
+
+// watermarkSQL takes the declared type away from the date, which the driver would parse otherwise.
+const watermarkSQL = `SELECT stream, pass, coalesce(watermark, '') AS mark, complete_through, last_full_scan_at FROM _watermarks`
+
+// SetWatermark writes the whole row, in the transaction of the rows it vouches for.
+func (tx *Tx) SetWatermark(w Watermark) error {
+	_, err := tx.exec(fmt.Sprintf("set the watermark of %s (%s)", w.Stream, w.Pass),
+		`INSERT INTO _watermarks (stream, pass, watermark, complete_through, last_full_scan_at) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (stream, pass) DO UPDATE SET watermark = excluded.watermark, complete_through = excluded.complete_through,
+		last_full_scan_at = excluded.last_full_scan_at`,
+		w.Stream, w.Pass, nullableText(w.Watermark), nullableTime(w.CompleteThrough), nullableTime(w.LastFullScanAt))
+	return err
+}
+
+// Watermark returns the watermark of one pass; false when there is none yet.
+func (m *Mirror) Watermark(ctx context.Context, stream, pass string) (Watermark, bool, error) {
+	list, err := m.watermarks(ctx, watermarkSQL+" WHERE stream = ? AND pass = ?", stream, pass)
+	if err != nil || len(list) == 0 {
+		return Watermark{}, false, err
+	}
+	return list[0], true, nil
+}
+
+// Watermarks returns all of them.
+func (m *Mirror) Watermarks(ctx context.Context) ([]Watermark, error) {
+	return m.watermarks(ctx, watermarkSQL+" ORDER BY stream, pass")
+}
+
+func (m *Mirror) watermarks(ctx context.Context, query string, args ...any) ([]Watermark, error) {
+	var rows []struct {
+		Watermark
+		Mark     string       `db:"mark"`
+		Complete sql.NullTime `db:"complete_through"`
+		FullScan sql.NullTime `db:"last_full_scan_at"`
+	}
+	if err := m.read.SelectContext(ctx, &rows, query, args...); err != nil {
+		return nil, fmt.Errorf("read _watermarks: %w", explain(m.path, err))
+	}
+	list := make([]Watermark, len(rows))
+	for i, r := range rows {
+		list[i] = r.Watermark
+		list[i].Watermark = r.Mark
+		list[i].CompleteThrough, list[i].LastFullScanAt = fromNull(r.Complete), fromNull(r.FullScan)
+	}
+	return list, nil
+}

@@ -1,0 +1,220 @@
+package pull
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Chunk is how long the windows of a backfill are.
+type Chunk string
+
+// Chunks that can be asked for.
+const (
+	Month Chunk = "month"
+	Week  Chunk = "week"
+	Day   Chunk = "day"
+)
+
+// BackfillOptions say what a backfill reads.
+type BackfillOptions struct {
+	Options
+	From, To time.Time // days of update (equipment: of creation); To is never after today
+	Chunk    Chunk
+	Restart  bool // read finished windows again
+}
+
+// Stretch is one window of a backfill: two days, both included.
+type Stretch struct{ From, To string }
+
+// Stretches cuts the days from one to another into windows. Neighbours share a day, since a platform may take the last
+// day of a filter for excluded.
+func (o BackfillOptions) Stretches() []Stretch {
+	var list []Stretch
+	for from := o.From; !from.After(o.To); {
+		next := o.Chunk.after(from)
+		to := next
+		if to.After(o.To) {
+			to = o.To
+		}
+		list = append(list, Stretch{from.Format(time.DateOnly), to.Format(time.DateOnly)})
+		if !next.Before(o.To) {
+			break
+		}
+		from = next
+	}
+	return list
+}
+
+// after is the first day of the next chunk. Months and weeks begin where the calendar has them begin, so that the
+// windows of overlapping backfills are the same ones.
+func (c Chunk) after(day time.Time) time.Time {
+	switch c {
+	case Month:
+		return time.Date(day.Year(), day.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+	case Week:
+		untilMonday := (8 - int(day.Weekday())) % 7
+		if untilMonday == 0 {
+			untilMonday = 7
+		}
+		return day.AddDate(0, 0, untilMonday)
+	}
+	return day.AddDate(0, 0, 1)
+}
+
+// BackfillWindow reads one window of all the streams; those that have finished it before are passed by.
+func (e *Engine) BackfillWindow(ctx context.Context, o BackfillOptions, at Stretch) (*Report, error) {
+	return e.run(ctx, "backfill", o.Options, func(ctx context.Context, j *job) error {
+		return e.backfillStream(ctx, j, at, o.Restart)
+	})
+}
+
+func (e *Engine) backfillStream(ctx context.Context, j *job, at Stretch, restart bool) error {
+	if err := e.ensureDialect(ctx, j.stream, true); err != nil {
+		return &fetchError{err}
+	}
+	if e.ignoresDates(j.stream) {
+		return &fetchError{&DatesIgnoredError{Stream: j.stream.Name()}}
+	}
+	for _, pass := range j.stream.passes {
+		known, found, err := e.Mirror.Window(ctx, j.stream.Name(), pass, at.From, at.To)
+		if err != nil {
+			return err
+		}
+		if found && !known.CompletedAt.IsZero() && !restart {
+			continue
+		}
+		r := &reading{pass: pass, from: at.From, to: at.To}
+		if r.window, err = e.openWindow(ctx, j.stream.Name(), pass, at.From, at.To, j.runID); err != nil {
+			return err
+		}
+		if restart {
+			r.window.restart()
+		}
+		if err := e.readFitting(ctx, j, r); err != nil {
+			return err
+		}
+		if err := e.complete(ctx, j, r, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restart forgets how far the window was read.
+func (w *window) restart() {
+	w.seen, w.StartedAt, w.CompletedAt = nil, time.Time{}, time.Time{}
+	w.Cursor, w.Pages, w.Records, w.Anchor = 0, 0, 0, ""
+}
+
+// BackfillTail reads what was updated since the backfill began, day by day as far as the windows reach: records that changed
+// while they were read have left them for a day that no window covers.
+func (e *Engine) BackfillTail(ctx context.Context, o BackfillOptions) (*Report, error) {
+	return e.run(ctx, "backfill", o.Options, func(ctx context.Context, j *job) error {
+		if err := e.ensureDialect(ctx, j.stream, false); err != nil {
+			return &fetchError{err}
+		}
+		since, err := e.backfillBegan(ctx, j.stream, o.Stretches())
+		if err != nil {
+			return err
+		}
+		for _, pass := range j.stream.passes {
+			r := &reading{pass: pass, from: lookback(watermarkDate(since, e.Zone), e.OverlapDays)}
+			if err := e.readFitting(ctx, j, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// backfillBegan is when the first of the windows was begun.
+func (e *Engine) backfillBegan(ctx context.Context, s *Stream, windows []Stretch) (time.Time, error) {
+	began := e.Now()
+	for _, at := range windows {
+		for _, pass := range s.passes {
+			w, found, err := e.Mirror.Window(ctx, s.Name(), pass, at.From, at.To)
+			if err != nil {
+				return time.Time{}, err
+			}
+			if found && w.StartedAt.Before(began) {
+				began = w.StartedAt
+			}
+		}
+	}
+	return began, nil
+}
+
+// WindowPlan is what one window of a stream's pass will take.
+type WindowPlan struct {
+	Stream, Pass string
+	Stretch      Stretch
+	Done         bool
+	Records      int // by the platform's count; -1 when it gives none
+	Requests     int // 0 when Records is not known
+}
+
+// PlanBackfill asks the platform how many records each window holds, one request each, and changes nothing.
+func (e *Engine) PlanBackfill(ctx context.Context, o BackfillOptions) ([]WindowPlan, error) {
+	if err := e.startReading(ctx); err != nil {
+		return nil, err
+	}
+	var plan []WindowPlan
+	for _, s := range o.Streams {
+		if err := e.ensureDialect(ctx, s, false); err != nil {
+			return nil, err
+		}
+		for _, at := range o.Stretches() {
+			for _, pass := range s.passes {
+				p, err := e.planWindow(ctx, s, pass, at, o.Restart)
+				if err != nil {
+					return nil, err
+				}
+				plan = append(plan, p)
+			}
+		}
+	}
+	return plan, nil
+}
+
+func (e *Engine) planWindow(ctx context.Context, s *Stream, pass string, at Stretch, restart bool) (WindowPlan, error) {
+	p := WindowPlan{Stream: s.Name(), Pass: pass, Stretch: at, Records: -1}
+	w, found, err := e.Mirror.Window(ctx, s.Name(), pass, at.From, at.To)
+	if err != nil {
+		return p, err
+	}
+	if p.Done = found && !w.CompletedAt.IsZero() && !restart; p.Done {
+		return p, nil
+	}
+	page, err := e.Client.List(ctx, s.Resource, s.filter(pass, at.From, at.To), e.dialect.FirstPage, 1)
+	if err != nil {
+		return p, err
+	}
+	if page.HasTotal {
+		p.Records, p.Requests = page.Total, plannedRequests(page.Total, e.dialect.Limit)
+	}
+	return p, nil
+}
+
+// DatesIgnoredError is a platform that does not look at the dates it is asked for, so that windows make no sense.
+type DatesIgnoredError struct{ Stream string }
+
+func (e *DatesIgnoredError) Error() string {
+	return fmt.Sprintf("the platform ignores the date filters of %s, so there are no windows to read; run \"solarmirror sync %[1]s --full\"", e.Stream)
+}
+
+// ErrEmptyRange is a backfill that ends before it begins.
+var ErrEmptyRange = errors.New("the first day is after the last")
+
+// Check says what is wrong with the options, if something is.
+func (o BackfillOptions) Check() error {
+	if o.From.After(o.To) {
+		return fmt.Errorf("%s to %s: %w", o.From.Format(time.DateOnly), o.To.Format(time.DateOnly), ErrEmptyRange)
+	}
+	switch o.Chunk {
+	case Month, Week, Day:
+		return nil
+	}
+	return fmt.Errorf("chunk %q; it must be %s, %s or %s", o.Chunk, Month, Week, Day)
+}

@@ -1,0 +1,35 @@
+package pull
+
+import "fmt"
+
+// UnstableError is a pass that came out differently every time it was read: its order changes, or rows are missing.
+type UnstableError struct {
+	Rounds  int // how often it was read whole
+	Moved   int // unchanged rows that had changed places in the last round
+	Missing int // rows that the platform counts and no round has found
+}
+
+func (e *UnstableError) Error() string {
+	return fmt.Sprintf("the list is not stable: after %d complete readings %d unchanged rows had changed places and %d rows of the platform's count were missing; "+
+		"the watermark stays, run the command again when the platform is quieter, and tell its operators if that does not help", e.Rounds, e.Moved, e.Missing)
+}
+
+// ChurnError is a pass that moved so much under the scan that reading it took too many requests.
+type ChurnError struct {
+	Requests  int // sent in this reading
+	Planned   int // needed for a list that stands still
+	StepsBack int // because a slice did not follow on what was read
+	Rows      int // read so far
+}
+
+func (e *ChurnError) Error() string {
+	return fmt.Sprintf("the list moves too much while it is read: %d requests where %d were planned, %d steps back, %d rows read; "+
+		"the watermark stays, run the command again when the platform is quieter", e.Requests, e.Planned, e.StepsBack, e.Rows)
+}
+
+// RepeatedPageError is a platform that answers different pages with the same rows.
+type RepeatedPageError struct{ Rows int }
+
+func (e *RepeatedPageError) Error() string {
+	return fmt.Sprintf("the platform answers different pages with the same %d rows, so it seems to ignore the page number; check platform.base_url and what stands between", e.Rows)
+}

@@ -1,0 +1,159 @@
+package pull
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"solarmirror/sync/platform"
+	"solarmirror/sync/platform/platformtest"
+)
+
+const nextToken = "the-next-token"
+
+// Faults that pass are ridden out, exactly: the mirror is what the platform holds.
+func TestTransientFaults(t *testing.T) {
+	t.Parallel()
+	for _, kind := range platformtest.TransientFaults() {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(max(1, *seeds/100)) {
+				r := newRig(t, platformtest.Options{
+					Seed: 20 + seed, Requests: 60, Equipments: fewItems(t),
+					Faults: platformtest.Faults{Rate: 0.3, Seed: seed, Kinds: []platformtest.Fault{kind}},
+				})
+				r.sync(Options{})
+				r.mustEqualByHash(Streams())
+				served := r.platform.Faulted()[string(kind)]
+				if served == 0 {
+					t.Error("no fault was served, so the test proves nothing")
+				}
+				t.Logf("%-14s seed %d: %3d faults in %3d requests, equal", kind, seed, served, r.platform.Served())
+			}
+		})
+	}
+}
+
+// faultCase is a fault at one request of a sync.
+type faultCase struct {
+	kind  platformtest.Fault
+	fails func(error) bool // nil: ridden out
+	says  string           // in the error
+}
+
+func as[T error](err error) bool {
+	var target T
+	return errors.As(err, &target)
+}
+
+// Each of the other faults is ridden out, or is a clear failure that holds the watermark and is mended by the next sync.
+func TestFaultsAtARequest(t *testing.T) {
+	t.Parallel()
+	for _, c := range []faultCase{
+		{kind: platformtest.FaultDrip},
+		{kind: platformtest.FaultBomb},
+		{kind: platformtest.FaultNullIDs},
+		{kind: platformtest.FaultTokenRotation},
+		{platformtest.Fault429Billion, as[*platform.RetryAfterError], "max_retry_wait"},
+		{platformtest.FaultRedirect302, as[*platform.StatusError], "redirects are not followed"},
+		{platformtest.FaultRedirect307, as[*platform.StatusError], "redirects are not followed"},
+		{platformtest.FaultRedirect308, as[*platform.StatusError], "redirects are not followed"},
+		{platformtest.Fault401, as[*platform.AuthError], "token_file"},
+	} {
+		for _, at := range []int64{1, 12} {
+			t.Run(fmt.Sprintf("%s at %d", c.kind, at), func(t *testing.T) {
+				t.Parallel()
+				c.run(t, at)
+			})
+		}
+	}
+}
+
+func (c faultCase) run(t *testing.T, at int64) {
+	var travelled atomic.Int64
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { travelled.Add(1) }))
+	defer elsewhere.Close()
+	given := atomic.Value{}
+	given.Store(token)
+	r := newRig(t, platformtest.Options{
+		Seed: 31, Requests: 70, Equipments: fewItems(t), NextToken: nextToken,
+		Faults: platformtest.Faults{At: map[int64]platformtest.Fault{at: c.kind}, RedirectTo: elsewhere.URL, Drip: 50 * time.Millisecond},
+	}, func(p *platform.Config) {
+		p.MaxBody, p.Timeout = 4<<20, 500*time.Millisecond
+		p.Token = func(context.Context) (string, error) {
+			now := given.Load().(string)
+			if c.kind == platformtest.FaultTokenRotation {
+				given.Store(nextToken) // the file has been renewed by the time it is read again
+			}
+			return now, nil
+		}
+	})
+	report, err := r.trySync(Options{})
+	if c.fails == nil {
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.mustEqualByHash(Streams())
+		return
+	}
+	if err == nil || !c.fails(err) || !strings.Contains(err.Error(), c.says) {
+		t.Fatalf("got %v", err)
+	}
+	for i, s := range report.Streams {
+		passes := int64(len(Streams()[i].passes))
+		if n := r.value("SELECT count(*) FROM _watermarks WHERE stream = ?", s.Stream); (s.Err == nil) != (n == passes) {
+			t.Errorf("%s ended with %v, and %v of its %d watermarks moved", s.Stream, s.Err, n, passes)
+		}
+	}
+	r.sync(Options{})
+	r.mustEqualByHash(Streams())
+	if n := travelled.Load(); n != 0 {
+		t.Errorf("%d requests went to where a redirect pointed", n)
+	}
+}
+
+// A record that comes spoiled once is kept as a reject, takes nothing away from what is there, and is healed when it comes sound.
+func TestSpoiledRecords(t *testing.T) {
+	t.Parallel()
+	healed := 0
+	for at := int64(12); at < 18; at += 2 {
+		r := newRig(t, platformtest.Options{Seed: 31, Requests: 70, Equipments: fewItems(t), Faults: platformtest.Faults{At: map[int64]platformtest.Fault{at: platformtest.FaultBadUTF8}}})
+		rejected := r.sync(Options{}).Total().Rejected
+		for range 2 {
+			r.sync(Options{Full: true})
+		}
+		r.mustEqualByHash(Streams())
+		if n := r.value("SELECT count(*) FROM _rejects"); n != rejected {
+			t.Errorf("spoiled at %d: %v rejects kept of %d", at, n, rejected)
+		}
+		healed += int(rejected)
+	}
+	if healed == 0 {
+		t.Error("no record was spoiled, so the test proves nothing")
+	}
+}
+
+// Bad records that stay are kept once each, whatever else is read, and count as read.
+func TestBadRecordsThatStay(t *testing.T) {
+	t.Parallel()
+	for _, total := range []platformtest.Total{platformtest.TotalNumber, platformtest.TotalAbsent} {
+		r := newRig(t, platformtest.Options{
+			Seed: 5, Requests: 90, Equipments: fewItems(t), Dialect: platformtest.Dialect{Drift: platformtest.DriftAll | platformtest.DriftBad, Total: total},
+		})
+		for range 2 {
+			r.sync(Options{Full: true})
+			r.mustEqualByHash(Streams())
+		}
+		for _, s := range Streams() {
+			if n := r.value("SELECT count(*) FROM _rejects WHERE stream = ?", s.Name()); n != int64(r.platform.BadRecords(s.Name())) {
+				t.Errorf("%s: %v rejects kept of %d bad records", s.Name(), n, r.platform.BadRecords(s.Name()))
+			}
+		}
+	}
+}

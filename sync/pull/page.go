@@ -1,0 +1,201 @@
+package pull
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"solarmirror/store"
+	"solarmirror/sync/flatten"
+	"solarmirror/sync/platform"
+)
+
+// writer turns the pages of one stream into transactions. It belongs to one goroutine.
+type writer struct {
+	stream *Stream
+	mirror *store.Mirror
+	runID  int64
+	dryRun bool
+	batch  *flatten.Batch
+	flat   *flatten.Flattener
+
+	keyless int // records without a key that had not been met before
+}
+
+func newWriter(s *Stream, m *store.Mirror, runID int64, dryRun bool) *writer {
+	batch := s.plan.NewBatch()
+	return &writer{stream: s, mirror: m, runID: runID, dryRun: dryRun, batch: batch, flat: s.plan.NewFlattener(batch)}
+}
+
+// write commits one slice whole, or nothing of it, together with what must be true of it: also is called in the same
+// transaction with the surrogate keys of the slice's records.
+func (w *writer) write(ctx context.Context, sl slice, also func(tx *store.Tx, keys []int64, counts store.Counts) error) (store.Counts, error) {
+	tx, err := w.mirror.Begin(ctx)
+	if err != nil {
+		return store.Counts{}, err
+	}
+	counts, keys, err := w.writeTx(tx, sl)
+	if err == nil {
+		err = also(tx, keys, counts)
+	}
+	if err != nil {
+		return store.Counts{}, errors.Join(fmt.Errorf("writing %s: %w", sl.page.Source, err), tx.Rollback())
+	}
+	if w.dryRun {
+		return counts, tx.Rollback()
+	}
+	return counts, tx.Commit()
+}
+
+// writeTx writes a slice. Records with the same key are written one after another, as they would be on two pages.
+func (w *writer) writeTx(tx *store.Tx, sl slice) (store.Counts, []int64, error) {
+	counts := store.Counts{Pages: 1, Records: int64(len(sl.records))}
+	records, err := w.keyed(tx, sl, &counts)
+	var keys []int64
+	for err == nil && len(records) > 0 {
+		var first []record
+		first, records = apart(records)
+		var written []int64
+		written, err = w.writeDistinct(tx, sl.page, first, &counts)
+		keys = append(keys, written...)
+	}
+	return counts, keys, err
+}
+
+// keyed returns the records that have a key, and keeps the others as rejects.
+func (w *writer) keyed(tx *store.Tx, sl slice, counts *store.Counts) ([]record, error) {
+	records := make([]record, 0, len(sl.records))
+	for _, r := range sl.records {
+		if r.reject == nil {
+			records = append(records, r)
+			continue
+		}
+		added, err := w.reject(tx, sl.page.Source, r.raw, r.reject, counts)
+		if err != nil {
+			return nil, err
+		}
+		if added {
+			w.keyless++
+		}
+	}
+	return records, nil
+}
+
+// apart takes the first record of each key, and leaves what has the same key as an earlier one.
+func apart(records []record) (first, rest []record) {
+	taken := make(map[store.NaturalKey]bool, len(records))
+	for _, r := range records {
+		if taken[r.key] {
+			rest = append(rest, r)
+			continue
+		}
+		taken[r.key] = true
+		first = append(first, r)
+	}
+	return first, rest
+}
+
+// writeDistinct writes records of a page that have different keys, and returns the surrogate keys of those that are in the
+// mirror then.
+func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []record, counts *store.Counts) ([]int64, error) {
+	natural := make([]store.NaturalKey, len(records))
+	for i, r := range records {
+		natural[i] = r.key
+	}
+	stored, err := tx.Stored(w.stream.Root(), natural)
+	if err != nil {
+		return nil, err
+	}
+	w.batch.Reset()
+	at := store.FormatTime(page.FetchedAt)
+	var keys, inserted, replaced []int64
+	for i, r := range records {
+		known := stored[i]
+		load, err := w.worthLoading(tx, r, known, at)
+		if err != nil {
+			return nil, err
+		}
+		if !load {
+			counts.Unchanged++
+			keys = append(keys, known.Key)
+			continue
+		}
+		key := known.Key
+		if key == 0 {
+			key = tx.NewKey(w.stream.Root())
+		}
+		rec := flatten.Record{Key: key, Partition: w.stream.partition, RawHash: r.hash, At: at, Raw: r.raw}
+		if err := w.flat.Flatten(rec); err != nil {
+			if _, err := w.reject(tx, page.Source, r.raw, err, counts); err != nil {
+				return nil, err
+			}
+			if known.Key != 0 {
+				keys = append(keys, known.Key) // it is there, if in no fit state to be read
+			}
+			continue
+		}
+		keys = append(keys, key)
+		if known.Key == 0 {
+			inserted = append(inserted, key)
+		} else {
+			replaced = append(replaced, key)
+		}
+	}
+	counts.Inserted += int64(len(inserted))
+	counts.Changed += int64(len(replaced))
+	if err := tx.Upsert(w.batch.Rows, replaced); err != nil {
+		return nil, err
+	}
+	if err := tx.Follow(w.stream.Root(), inserted, replaced); err != nil {
+		return nil, err
+	}
+	return keys, tx.Drift(w.stream.Name(), driftList(w.batch.Drift))
+}
+
+// worthLoading says whether a record must be flattened: it is new, or its content differs and is not older than what is
+// there. It does what else a record read again calls for.
+func (w *writer) worthLoading(tx *store.Tx, r record, known store.Stored, at string) (bool, error) {
+	if known.Key == 0 {
+		return true, nil
+	}
+	if at < known.ChangedAt {
+		return false, nil
+	}
+	if known.Hash.Raw == r.hash {
+		return false, w.seenAgain(tx, known)
+	}
+	canonical, ok := flatten.Canonical(r.raw)
+	if !ok || canonical != known.Hash.Canonical {
+		return true, nil
+	}
+	if err := tx.SetHash(w.stream.Root(), known.Key, store.Hash{Raw: r.hash, Canonical: canonical}); err != nil {
+		return false, err
+	}
+	return false, w.seenAgain(tx, known)
+}
+
+// seenAgain lifts the tombstone of a record that is there after all.
+func (w *writer) seenAgain(tx *store.Tx, known store.Stored) error {
+	if !known.Deleted {
+		return nil
+	}
+	return tx.Undelete(w.stream.Root(), known.Key)
+}
+
+// reject keeps a record that cannot be loaded; added is false when it was kept before.
+func (w *writer) reject(tx *store.Tx, source string, raw []byte, cause error, counts *store.Counts) (added bool, err error) {
+	var r *flatten.Reject
+	if !errors.As(cause, &r) {
+		return false, cause
+	}
+	counts.Rejected++
+	return tx.Reject(store.Reject{Stream: w.stream.Name(), Source: source, Reason: r.Reason, Pointer: r.Pointer, Raw: raw, RunID: w.runID})
+}
+
+func driftList(seen map[flatten.Drift]flatten.Seen) []store.Drift {
+	list := make([]store.Drift, 0, len(seen))
+	for d, s := range seen {
+		list = append(list, store.Drift{Path: d.Path, Kind: d.Kind, Example: s.Example, Occurrences: s.Occurrences})
+	}
+	return list
+}

@@ -1,0 +1,305 @@
+package pull
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"solarmirror/store"
+	"solarmirror/sync/platform"
+)
+
+// job is the work on one stream in a run. It belongs to one goroutine.
+type job struct {
+	stream  *Stream
+	writer  *writer
+	options Options
+	runID   int64
+	report  *StreamReport
+}
+
+// reading is one scan of a job and what it is for.
+type reading struct {
+	pass     string
+	from, to string    // dates; "" is unbounded
+	window   *window   // nil for an incremental scan, which the ledger does not follow
+	start    time.Time // when it was begun, by the earlier of the two clocks
+	promise  string
+}
+
+// syncStream reads the passes of a stream, each from its watermark on or whole. When all of them were read whole, it was
+// a sweep: what it did not find is missing.
+func (e *Engine) syncStream(ctx context.Context, j *job) error {
+	whole, err := e.startsWhole(ctx, j)
+	if err != nil {
+		return err
+	}
+	if err := e.ensureDialect(ctx, j.stream, whole); err != nil {
+		return &fetchError{err}
+	}
+	var sweep []*window
+	for _, pass := range j.stream.passes {
+		mark, known, err := e.Mirror.Watermark(ctx, j.stream.Name(), pass)
+		if err != nil {
+			return err
+		}
+		mark.Stream, mark.Pass = j.stream.Name(), pass
+		r := &reading{pass: pass}
+		if known && !j.options.Full && !e.ignoresDates(j.stream) {
+			r.from = lookback(mark.Watermark, e.OverlapDays)
+		}
+		if j.report.Full = r.from == ""; j.report.Full {
+			if r.window, err = e.openWindow(ctx, mark.Stream, pass, "", "", j.runID); err != nil {
+				return err
+			}
+			sweep = append(sweep, r.window)
+		}
+		if err := e.readFitting(ctx, j, r); err != nil {
+			return err
+		}
+		if err := e.complete(ctx, j, r, &mark); err != nil {
+			return err
+		}
+	}
+	if len(sweep) < len(j.stream.passes) {
+		return nil
+	}
+	return e.sweep(ctx, j, sweep)
+}
+
+// startsWhole says whether the first pass of a stream will be read whole, whatever the platform does with dates.
+func (e *Engine) startsWhole(ctx context.Context, j *job) (bool, error) {
+	_, known, err := e.Mirror.Watermark(ctx, j.stream.Name(), j.stream.passes[0])
+	return !known || j.options.Full, err
+}
+
+// complete notes, in one transaction, that a reading ended cleanly: its window, and its pass's watermark if it has to do with that.
+func (e *Engine) complete(ctx context.Context, j *job, r *reading, mark *store.Watermark) error {
+	if j.options.DryRun {
+		return nil
+	}
+	tx, err := e.Mirror.Begin(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if w := r.window; w != nil {
+		w.begin(r.start)
+		w.CompletedAt, w.Promise, w.Cursor = e.Now(), r.promise, 0
+		w.Anchor, w.Seen = "", nil
+		if err := tx.SaveWindow(&w.Window); err != nil {
+			return err
+		}
+	}
+	if mark != nil {
+		e.advance(mark, j.stream, r)
+		if err := tx.SetWatermark(*mark); err != nil {
+			return err
+		}
+	}
+	return tx.Commit()
+}
+
+// advance moves a watermark to where a clean reading took it. A full reading that was interrupted began long ago, and does
+// not take back what incremental ones have reached since.
+func (e *Engine) advance(mark *store.Watermark, s *Stream, r *reading) {
+	start := r.start
+	if r.window == nil {
+		mark.Watermark = watermarkDate(start, e.Zone)
+		if s.seesUpdates() {
+			mark.CompleteThrough = start
+		}
+		return
+	}
+	start = r.window.StartedAt
+	mark.Watermark = max(mark.Watermark, watermarkDate(start, e.Zone))
+	mark.LastFullScanAt = start
+	if start.After(mark.CompleteThrough) {
+		mark.CompleteThrough = start
+	}
+}
+
+// readFitting reads, and once more with the dialect found anew when what was remembered of it no longer fits.
+func (e *Engine) readFitting(ctx context.Context, j *job, r *reading) error {
+	went := e.presentDialect()
+	err := e.read(ctx, j, r)
+	if !misfits(err) || !e.renewDialect(ctx, j.stream, went) {
+		return err
+	}
+	e.Log.Warn().Err(err).Str("stream", j.stream.Name()).Msg("the platform answers otherwise than it used to; reading again")
+	return e.read(ctx, j, r)
+}
+
+// read scans, and writes slice by slice.
+func (e *Engine) read(ctx context.Context, j *job, r *reading) error {
+	scan := e.newScan(j.stream, r)
+	assumed := scan.limits
+	if r.window != nil && r.window.interrupted() {
+		var err error
+		if scan.resume, err = e.resumption(ctx, j.stream, r.window); err != nil {
+			return err
+		}
+	}
+	progress := Progress{Stream: j.stream.Name(), Pass: r.pass, Total: -1}
+	for sl, err := range scan.slices(ctx) {
+		if err == nil {
+			err = e.write(ctx, j, r, sl, &progress)
+		} else {
+			err = &fetchError{err}
+		}
+		if err != nil {
+			return e.suspend(ctx, j, r, err)
+		}
+	}
+	e.learnt(assumed, scan.limits)
+	if r.promise = scan.promise; r.promise != "" {
+		e.Log.Warn().Str("stream", j.stream.Name()).Str("pass", r.pass).Msg(r.promise)
+	}
+	progress.Finished = true
+	e.show(progress)
+	return nil
+}
+
+func (e *Engine) newScan(s *Stream, r *reading) *scan {
+	d := e.presentDialect()
+	filter := s.filter(r.pass, r.from, r.to)
+	fetch := func(ctx context.Context, at span) (*platform.Page, error) {
+		return e.Client.List(ctx, s.Resource, filter, d.FirstPage+at.page, at.limit)
+	}
+	return newScan(source{fetch: fetch, identify: s.identify}, limits{limit: d.Limit, proven: d.Proven, fixed: d.Fixed}, e.InFlight)
+}
+
+// write commits a slice. The page is finished even if the context has ended meanwhile.
+func (e *Engine) write(ctx context.Context, j *job, r *reading, sl slice, progress *Progress) error {
+	if r.start.IsZero() {
+		r.start = scanStart(sl.page.FetchedAt, sl.page.ServerDate)
+	}
+	counts, err := j.writer.write(context.WithoutCancel(ctx), sl, func(tx *store.Tx, keys []int64, counts store.Counts) error {
+		if r.window == nil {
+			return nil
+		}
+		r.window.begin(r.start)
+		return r.window.add(tx, keys, counts, sl.cursor, anchorOf(sl))
+	})
+	if err != nil {
+		return err
+	}
+	j.report.Counts.Add(counts)
+	j.report.Requests += int64(sl.page.Attempts)
+	progress.add(sl.page, counts)
+	e.show(*progress)
+	return nil
+}
+
+// anchorOf names the last record of a slice, for people who look at the ledger.
+func anchorOf(sl slice) string {
+	if len(sl.records) == 0 {
+		return ""
+	}
+	key := sl.records[len(sl.records)-1].key
+	return fmt.Sprintf("%s/%s", key[0], key[1])
+}
+
+// suspend keeps how far a window has come when its reading fails, so that it goes on from there. It returns the cause.
+func (e *Engine) suspend(ctx context.Context, j *job, r *reading, cause error) error {
+	if r.window == nil || r.window.ID == 0 || j.options.DryRun {
+		return cause
+	}
+	tx, err := e.Mirror.Begin(context.WithoutCancel(ctx))
+	if err != nil {
+		return cause // the mirror is what fails
+	}
+	defer tx.Rollback()
+	if err := r.window.save(tx); err != nil {
+		return cause
+	}
+	if err := tx.Commit(); err != nil {
+		e.Log.Debug().Err(err).Msg("noting where the window stands")
+	}
+	return cause
+}
+
+// ensureDialect finds out what is not known yet of how the platform answers, one stream at a time. Before a whole reading the first page is
+// asked for anew, once in a run.
+func (e *Engine) ensureDialect(ctx context.Context, s *Stream, whole bool) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	before := e.dialect.String()
+	check := whole && !e.counted || !e.dialect.Known
+	if err := e.learn(ctx, &e.dialect, s, check); err != nil {
+		return err
+	}
+	e.counted = e.counted || check
+	if e.dialect.String() != before {
+		e.rememberDialect(ctx)
+	}
+	return nil
+}
+
+// learnt takes over what a scan has found out about limits, if it did.
+func (e *Engine) learnt(before, after limits) {
+	if before == after {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.dialect.Limit, e.dialect.Proven, e.dialect.Fixed = after.limit, after.proven, after.fixed
+	e.rememberDialect(context.Background())
+}
+
+// rememberDialect needs mu. A dialect that cannot be kept is found again by the next run.
+func (e *Engine) rememberDialect(ctx context.Context) {
+	if e.dryRun {
+		return
+	}
+	if err := e.Mirror.SetDialect(context.WithoutCancel(ctx), e.dialect.String()); err != nil {
+		e.Log.Warn().Err(err).Msg("the platform's dialect could not be remembered")
+	}
+}
+
+// renewDialect has the dialect found anew, once in a run, for a reading that went by it in vain. It says whether it has changed, so that
+// reading again can help. Other streams go on with the old one until the new one is whole.
+func (e *Engine) renewDialect(ctx context.Context, s *Stream, went Dialect) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.renewed {
+		e.renewed = true
+		found := Dialect{Ignores: map[string]bool{}}
+		if err := e.learn(ctx, &found, s, true); err != nil {
+			e.Log.Warn().Err(err).Str("stream", s.Name()).Msg("the platform does not say how it is to be read")
+			return false
+		}
+		e.dialect, e.counted = found, true
+		e.rememberDialect(ctx)
+	}
+	return e.dialect.FirstPage != went.FirstPage || e.dialect.Limit != went.Limit
+}
+
+func (e *Engine) presentDialect() Dialect {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.dialect
+}
+
+func (e *Engine) ignoresDates(s *Stream) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.dialect.Ignores[s.Name()]
+}
+
+func (p *Progress) add(page *platform.Page, counts store.Counts) {
+	p.Counts.Add(counts)
+	p.Records += counts.Records
+	if page.HasTotal {
+		p.Total = int64(page.Total)
+	}
+}
+
+func (e *Engine) show(p Progress) {
+	if e.Progress == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.Progress(p)
+}

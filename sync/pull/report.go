@@ -1,0 +1,71 @@
+package pull
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"solarmirror/store"
+)
+
+// Report is what a run did.
+type Report struct {
+	RunID   int64
+	Outcome store.Outcome
+	Streams []StreamReport
+}
+
+// StreamReport is what a run did with one stream.
+type StreamReport struct {
+	Stream   string
+	Counts   store.Counts
+	Requests int64 // HTTP requests, retries included
+	Duration time.Duration
+	Full     bool  // everything was asked for, not only updates
+	Err      error // nil when every pass ended cleanly and the watermarks moved
+}
+
+// Total adds up what all streams did.
+func (r *Report) Total() store.Counts {
+	var sum store.Counts
+	for _, s := range r.Streams {
+		sum.Add(s.Counts)
+	}
+	return sum
+}
+
+// Merge adds another run's work to the report, stream by stream; the worse outcome stands.
+func (r *Report) Merge(other *Report) {
+	if other.Outcome != store.OK {
+		r.Outcome = other.Outcome
+	}
+	r.RunID = other.RunID
+	for _, s := range other.Streams {
+		i := slices.IndexFunc(r.Streams, func(have StreamReport) bool { return have.Stream == s.Stream })
+		if i < 0 {
+			r.Streams = append(r.Streams, s)
+			continue
+		}
+		have := &r.Streams[i]
+		have.Counts.Add(s.Counts)
+		have.Requests += s.Requests
+		have.Duration += s.Duration
+		have.Err = errors.Join(have.Err, s.Err)
+	}
+}
+
+// Progress is where a pass stands after a page.
+type Progress struct {
+	Stream   string
+	Pass     string
+	Records  int64 // read in this pass so far
+	Total    int64 // what the platform says the pass holds; -1 when it does not say
+	Counts   store.Counts
+	Finished bool // the pass has ended cleanly
+}
+
+// PartialError is a run in which some streams failed and others succeeded.
+type PartialError struct{ Err error }
+
+func (e *PartialError) Error() string { return e.Err.Error() }
+func (e *PartialError) Unwrap() error { return e.Err }

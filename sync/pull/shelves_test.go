@@ -1,0 +1,100 @@
+package pull
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// shelves is a platform whose lists are laid out by hand, and whose answers a test may spoil. What is to be listed as updated has a list of
+// its own; where there is none, dates are ignored but for those of the far future.
+type shelves struct {
+	mu     sync.Mutex
+	lists  map[string][]string // by name: order, budget, equipments, followed by " removed", by " updated"
+	totals bool
+	served int
+	spoil  func(request int, page []string) (spoilt []string, status int) // nil: answers are sound
+}
+
+func (s *shelves) set(name string, records []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lists == nil {
+		s.lists = map[string][]string{}
+	}
+	s.lists[name] = slices.Clone(records)
+}
+
+// spoilWith has answers spoilt from now on; nil ends that.
+func (s *shelves) spoilWith(spoil func(request int, page []string) ([]string, int)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spoil = spoil
+}
+
+func (s *shelves) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.served++
+	steps := strings.Split(req.URL.Path, "/")
+	name := steps[len(steps)-3]
+	if req.URL.Query().Get("removed") == "true" {
+		name += " removed"
+	}
+	all, at := s.lists[name], pageOf(req)
+	if updated, ok := s.lists[name+" updated"]; ok && req.URL.Query().Has("lastUpdateAfter") {
+		all = updated
+	}
+	if strings.HasPrefix(req.URL.Query().Get("lastUpdateAfter"), "2999") || strings.HasPrefix(req.URL.Query().Get("createdAfter"), "2999") {
+		all = nil
+	}
+	from, to := min(max(0, at.start()), len(all)), min(max(0, at.end()), len(all))
+	page, status := all[from:to], http.StatusOK
+	if at.page < 0 {
+		status = http.StatusBadRequest
+	} else if s.spoil != nil {
+		page, status = s.spoil(s.served, page)
+	}
+	w.WriteHeader(status)
+	if s.totals {
+		fmt.Fprintf(w, `{"data":[%s],"totalItems":%d}`, strings.Join(page, ","), len(all))
+		return
+	}
+	fmt.Fprint(w, "["+strings.Join(page, ",")+"]")
+}
+
+// records makes n requests or items, from a number on.
+func records(kind string, from, n int) []string {
+	var list []string
+	for i := range n {
+		var raw []byte
+		id := fmt.Sprintf("%s-%04d", kind, from+i)
+		if kind == "item" {
+			raw, _ = json.Marshal(map[string]any{"type": "module", "productCode": id, "name": "n"}) // such a map marshals
+		} else {
+			raw, _ = json.Marshal(map[string]any{"id": id, "name": "n", "removed": kind == "removed"})
+		}
+		list = append(list, string(raw))
+	}
+	return list
+}
+
+// faulty spoils answers at a rate: statuses, empty lists, and lists cut short anywhere.
+func faulty(rng *rand.Rand, rate float64) func(int, []string) ([]string, int) {
+	return func(_ int, page []string) ([]string, int) {
+		if rng.Float64() >= rate {
+			return page, http.StatusOK
+		}
+		switch rng.IntN(4) {
+		case 0:
+			return nil, http.StatusInternalServerError
+		case 1:
+			return nil, http.StatusOK
+		}
+		return page[:rng.IntN(len(page)+1)], http.StatusOK
+	}
+}

@@ -1,0 +1,172 @@
+package pull
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"solarmirror/store"
+	"solarmirror/sync/platform"
+)
+
+// Engine reads the platform into the mirror. The caller holds the mirror's lock.
+type Engine struct {
+	Client      *platform.Client
+	Mirror      *store.Mirror
+	Zone        *time.Location // the platform's
+	OverlapDays int            // an incremental scan looks back this far behind the watermark
+	Paging      Paging
+	InFlight    int // requests of one scan at one time
+	Now         func() time.Time
+	Log         zerolog.Logger
+	Progress    func(Progress) // called after each slice, by one goroutine at a time; nil when nobody looks
+
+	mu      sync.Mutex // guards what follows, and Progress
+	dialect Dialect
+	renewed bool // the remembered dialect was forgotten in this run; that happens once
+	counted bool // the first page was found out, or checked, in this run
+	dryRun  bool // nothing is to be remembered
+}
+
+// Options say what a sync does.
+type Options struct {
+	Streams         []*Stream
+	Full            bool // read everything, whatever the watermark
+	DryRun          bool // read and compare, write nothing
+	AcceptDeletions bool // mark as gone however many are missing
+	Trigger         string
+}
+
+// Sync brings the named streams up to date, all at the same time; they share the client's limits. A stream that fails does not keep
+// the others from being read, but for a refused token, a cancelled context and a mirror that cannot be written, which stop the
+// run. The error joins what went wrong; the report says what was done in any case.
+func (e *Engine) Sync(ctx context.Context, o Options) (*Report, error) {
+	return e.run(ctx, "sync", o, e.syncStream)
+}
+
+// run does the same work for each stream, within a row of the ledger.
+func (e *Engine) run(ctx context.Context, command string, o Options, work func(context.Context, *job) error) (*Report, error) {
+	report := &Report{Streams: make([]StreamReport, len(o.Streams))}
+	if err := e.start(ctx, command, o, report); err != nil {
+		report.Streams = nil
+		return report, err
+	}
+	e.readStreams(ctx, o, report, work)
+	err := report.conclude(ctx)
+	if o.DryRun {
+		return report, err
+	}
+	return report, errors.Join(err, e.finish(ctx, report, err))
+}
+
+// start ties the mirror to the platform, opens the run's row and recalls the dialect.
+func (e *Engine) start(ctx context.Context, command string, o Options, report *Report) error {
+	if !o.DryRun {
+		if err := e.Mirror.Bind(ctx, e.Client.BaseURL()); err != nil {
+			return err
+		}
+		run, err := e.Mirror.StartRun(ctx, command, o.Trigger)
+		if err != nil {
+			return err
+		}
+		report.RunID = run.ID
+	}
+	e.dryRun = o.DryRun
+	return e.recallDialect(ctx)
+}
+
+// recallDialect reads what earlier runs have found out.
+func (e *Engine) recallDialect(ctx context.Context) error {
+	meta, err := e.Mirror.Meta(ctx)
+	e.dialect, e.renewed, e.counted = ParseDialect(meta.Dialect), false, false
+	return err
+}
+
+// readStreams works on all streams at the same time, until they are done or one error leaves no use in going on.
+func (e *Engine) readStreams(ctx context.Context, o Options, report *Report, work func(context.Context, *job) error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var streams sync.WaitGroup
+	for i, s := range o.Streams {
+		j := &job{stream: s, options: o, runID: report.RunID, report: &report.Streams[i]}
+		j.report.Stream = s.Name()
+		j.writer = newWriter(s, e.Mirror, report.RunID, o.DryRun)
+		streams.Go(func() {
+			began := e.Now()
+			j.report.Err = work(ctx, j)
+			j.report.Duration = e.Now().Sub(began)
+			if stopsRun(j.report.Err) {
+				cancel(fmt.Errorf("%s: %w", j.stream.Name(), errAnotherFailed))
+			}
+			e.logStream(*j.report)
+		})
+	}
+	streams.Wait()
+}
+
+// errAnotherFailed is why a stream is given up when another met what would stop it too.
+var errAnotherFailed = errors.New("the run was stopped")
+
+// conclude derives the run's outcome from that of its streams.
+func (r *Report) conclude(ctx context.Context) error {
+	var failed []error
+	for _, s := range r.Streams {
+		if s.Err != nil && !(errors.Is(s.Err, context.Canceled) && ctx.Err() == nil) {
+			failed = append(failed, fmt.Errorf("%s: %w", s.Stream, s.Err))
+		}
+	}
+	good := 0
+	for _, s := range r.Streams {
+		if s.Err == nil {
+			good++
+		}
+	}
+	switch {
+	case good == len(r.Streams):
+		r.Outcome = store.OK
+	case ctx.Err() != nil:
+		r.Outcome = store.Interrupted
+	case good > 0:
+		r.Outcome = store.Partial
+		return &PartialError{Err: errors.Join(failed...)}
+	default:
+		r.Outcome = store.Failed
+	}
+	return errors.Join(failed...)
+}
+
+func (e *Engine) finish(ctx context.Context, r *Report, cause error) error {
+	text := ""
+	if cause != nil {
+		text = cause.Error()
+	}
+	return e.Mirror.FinishRun(ctx, r.RunID, r.Outcome, r.Total(), text)
+}
+
+// stopsRun says whether an error leaves no use in going on with other streams.
+func stopsRun(err error) bool {
+	var auth *platform.AuthError
+	var fetch *fetchError
+	var deletions *DeletionsError
+	return err != nil && (errors.As(err, &auth) || !errors.As(err, &fetch) && !errors.As(err, &deletions))
+}
+
+// fetchError marks a failure of the platform, as opposed to one of the mirror.
+type fetchError struct{ error }
+
+func (e *fetchError) Unwrap() error { return e.error }
+
+func (e *Engine) logStream(r StreamReport) {
+	event := e.Log.Info()
+	if r.Err != nil {
+		event = e.Log.Error().Err(r.Err)
+	}
+	event.Str("stream", r.Stream).Bool("full", r.Full).Int64("records", r.Counts.Records).
+		Int64("inserted", r.Counts.Inserted).Int64("changed", r.Counts.Changed).Int64("unchanged", r.Counts.Unchanged).
+		Int64("deleted", r.Counts.Deleted).Int64("rejected", r.Counts.Rejected).
+		Int64("requests", r.Requests).Dur("took", r.Duration).Msg("stream read")
+}

@@ -1,0 +1,110 @@
+package pull
+
+import (
+	"context"
+	"encoding/binary"
+	"time"
+
+	"solarmirror/store"
+)
+
+// bitmap is a set of surrogate keys. They are dense, so a million take an eighth of a megabyte.
+type bitmap []uint64
+
+func (b *bitmap) add(key int64) {
+	word := int(key / 64)
+	for len(*b) <= word {
+		*b = append(*b, 0)
+	}
+	(*b)[word] |= 1 << (key % 64)
+}
+
+func (b bitmap) has(key int64) bool {
+	word := int(key / 64)
+	return word < len(b) && b[word]&(1<<(key%64)) != 0
+}
+
+func (b bitmap) bytes() []byte {
+	out := make([]byte, 0, 8*len(b))
+	for _, word := range b {
+		out = binary.LittleEndian.AppendUint64(out, word)
+	}
+	return out
+}
+
+func parseBitmap(raw []byte) bitmap {
+	b := make(bitmap, len(raw)/8)
+	for i := range b {
+		b[i] = binary.LittleEndian.Uint64(raw[8*i:])
+	}
+	return b
+}
+
+// window is a stretch of a stream that is read whole, and what the ledger knows of it.
+type window struct {
+	store.Window
+	seen    bitmap
+	unsaved int // slices since the ledger was told
+}
+
+// saveEvery is how many slices pass between two notes in the ledger of how far a window has come. What was read since
+// the last is read again after a kill.
+const saveEvery = 20
+
+// openWindow returns the window of that identity: as far as it was read, or new.
+func (e *Engine) openWindow(ctx context.Context, stream, pass, from, to string, runID int64) (*window, error) {
+	w, known, err := e.Mirror.Window(ctx, stream, pass, from, to)
+	if err != nil {
+		return nil, err
+	}
+	if !known || !w.CompletedAt.IsZero() {
+		w = store.Window{ID: w.ID, Stream: stream, Pass: pass, From: from, To: to}
+	}
+	w.RunID = runID
+	return &window{Window: w, seen: parseBitmap(w.Seen)}, nil
+}
+
+// interrupted says whether the window was begun before and not ended.
+func (w *window) interrupted() bool { return !w.StartedAt.IsZero() }
+
+// resumption is what the scan must know to go on: which rows were read, and as what. Rows whose content has changed since the window was
+// begun are left out. Another run may have read them, where they stand now; they no longer vouch for the rows before them.
+func (e *Engine) resumption(ctx context.Context, s *Stream, w *window) (*resumption, error) {
+	r := &resumption{cursor: int(w.Cursor), known: map[uint64]mark{}}
+	for p, err := range e.Mirror.Present(ctx, s.Root(), s.partition) {
+		if err != nil {
+			return nil, err
+		}
+		if w.seen.has(p.Key) && p.RevisedAt < store.FormatTime(w.StartedAt) {
+			r.known[keyID(p.Natural)] = mark{hash: fold(p.Hash.Raw), round: 1}
+		}
+	}
+	return r, nil
+}
+
+// begin notes when the window was begun, if it was not before.
+func (w *window) begin(at time.Time) {
+	if w.StartedAt.IsZero() {
+		w.StartedAt = at
+	}
+}
+
+// add notes a slice, and every so often tells the ledger, in the slice's transaction.
+func (w *window) add(tx *store.Tx, keys []int64, counts store.Counts, cursor int, anchor string) error {
+	for _, key := range keys {
+		w.seen.add(key)
+	}
+	w.Pages += counts.Pages
+	w.Records += counts.Records
+	w.Cursor, w.Anchor = int64(cursor), anchor
+	if w.unsaved++; w.unsaved < saveEvery && w.ID != 0 {
+		return nil
+	}
+	return w.save(tx)
+}
+
+func (w *window) save(tx *store.Tx) error {
+	w.unsaved = 0
+	w.Seen = w.seen.bytes()
+	return tx.SaveWindow(&w.Window)
+}

@@ -1,0 +1,212 @@
+package push
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"solarmirror/store"
+	"solarmirror/sync/platform"
+	"solarmirror/sync/platform/platformtest"
+)
+
+var (
+	killCount   = flag.Int("kills", 3, "how often TestKilledPush kills a push")
+	killRows    = flag.Int("companies", 8, "how many companies each push of TestKilledPush has to send")
+	killSeed    = flag.Uint64("seed", 1, "seed of TestKilledPush")
+	childFields = []string{"outbox", "mirror", "url", "ahead"}
+)
+
+// childEnv makes the test binary push, as a process that can be killed.
+const childEnv = "PUSH_TEST_CHILD"
+
+// pushAsChild is one push with real files and the real clock, set ahead so that postponed rows are due.
+func pushAsChild() int {
+	given := strings.Split(os.Getenv(childEnv), "\n")
+	if len(given) != len(childFields) {
+		return 2
+	}
+	if err := pushOnce(given[0], given[1], given[2], given[3]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func pushOnce(outbox, mirror, url, ahead string) error {
+	ctx := context.Background()
+	shift, err := time.ParseDuration(ahead)
+	if err != nil {
+		return err
+	}
+	now := func() time.Time { return time.Now().Add(shift) }
+	lock, err := store.AcquireLock(ctx, outbox, "push", false)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	client, err := platform.New(platform.Config{
+		BaseURL: url, Token: func(context.Context) (string, error) { return token, nil }, RequestsPerSecond: 10_000,
+		Timeout: 250 * time.Millisecond, MaxRetryWait: time.Millisecond,
+	})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	o, err := store.OpenOutbox(ctx, outbox, store.OutboxOptions{Now: now})
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	m, err := store.OpenCreations(ctx, mirror)
+	if err != nil {
+		return err
+	}
+	defer m.Close()
+	_, err = (&Pusher{Client: client, Outbox: o, Mirror: m, Now: now}).Push(ctx)
+	return err
+}
+
+// TestKilledPush kills a real process that sends companies, at a random moment: before the platform acts, between acting and answering,
+// after the answer, or whenever. Meanwhile the platform ends calls in every way it knows. Then pushes run until nothing is
+// pending. No intent may have been sent twice, and every doubt must stand as one.
+func TestKilledPush(t *testing.T) {
+	t.Parallel()
+	for n := range *killCount {
+		seed := *killSeed + uint64(n)
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { newKilling(t, seed).run() })
+	}
+}
+
+// killing is one trial.
+type killing struct {
+	*rig
+	dice *rand.Rand
+
+	mu     sync.Mutex
+	child  *exec.Cmd // the one to be killed; nil afterwards
+	victim int64     // the call at which it is killed
+	stage  int       // 0 before acting, 1 after acting, 2 after answering, 3 at any time
+	calm   bool      // the platform behaves
+	// sent counts the calls by tax number that the platform did not turn away for the token or the rate.
+	sent map[string]int
+}
+
+func newKilling(t *testing.T, seed uint64) *killing {
+	k := &killing{dice: rand.New(rand.NewPCG(seed, 0)), sent: map[string]int{}}
+	k.rig = newRig(t, k.outcome)
+	k.victim, k.stage = 1+k.dice.Int64N(int64(*killRows)), k.dice.IntN(4)
+	k.server.Close()
+	k.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		k.platform.ServeHTTP(w, r)
+		k.reached(2, k.platform.Served())
+	}))
+	t.Cleanup(k.server.Close)
+	return k
+}
+
+// outcome draws how a call ends, and is the first moment to kill at.
+func (k *killing) outcome(call *platformtest.CompanyCall) platformtest.CompanyOutcome {
+	k.mu.Lock()
+	outcomes := platformtest.CompanyOutcomes()
+	outcome := platformtest.CompanyAsDeserved
+	if !k.calm && k.dice.IntN(4) == 0 {
+		outcome = outcomes[k.dice.IntN(len(outcomes))]
+	}
+	if k.stage == 1 && call.N == k.victim {
+		outcome = platformtest.CompanySilentAfter
+	}
+	switch outcome {
+	case platformtest.CompanyUnauthorized, platformtest.CompanyForbidden, platformtest.CompanyThrottled:
+	default:
+		k.sent[call.TaxID()]++
+	}
+	k.mu.Unlock()
+	k.reached(0, call.N)
+	if k.stage == 1 && call.N == k.victim {
+		time.AfterFunc(20*time.Millisecond, func() { k.reached(1, call.N) }) // it acts and says nothing
+	}
+	return outcome
+}
+
+// reached kills the child when this is the moment.
+func (k *killing) reached(stage int, call int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.child != nil && k.stage == stage && call == k.victim {
+		_ = k.child.Process.Kill()
+		k.child = nil
+	}
+}
+
+func (k *killing) start(ahead time.Duration) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childEnv+"="+strings.Join([]string{k.outboxPath(), k.mirrorPath(), k.server.URL, ahead.String()}, "\n"), "GORACE=atexit_sleep_ms=0")
+	must(k.t, cmd.Start())
+	return cmd
+}
+
+func (k *killing) run() {
+	k.add(companies(*killRows)...)
+	k.mu.Lock()
+	cmd := k.start(0)
+	k.child = cmd
+	if k.stage == 3 {
+		time.AfterFunc(time.Duration(k.dice.IntN(60**killRows))*time.Millisecond, func() { k.reached(3, k.victim) })
+	}
+	k.mu.Unlock()
+	_ = cmd.Wait() // killed, or it ended with what it could not send
+	k.mu.Lock()
+	k.child, k.calm = nil, true
+	k.mu.Unlock()
+	for round := 1; k.pending(); round++ {
+		if round > 20 {
+			k.t.Fatal("20 more pushes leave rows pending")
+		}
+		_ = k.start(time.Duration(round) * 7 * time.Hour).Wait()
+	}
+	k.verify()
+}
+
+func (k *killing) pending() bool {
+	for _, state := range k.states() {
+		if state == store.StatePending || state == store.StateSending {
+			return true
+		}
+	}
+	return false
+}
+
+func (k *killing) verify() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	rows, counts := k.rows(), k.platform.CompanyCounts()
+	if len(rows) != *killRows {
+		k.t.Errorf("%d rows, want %d", len(rows), *killRows)
+	}
+	for _, row := range rows {
+		processed := counts[row.CNPJ].Processed
+		switch {
+		case k.sent[row.CNPJ] > 1, processed > 1:
+			k.t.Errorf("row %d was sent %d times and created %d times", row.ID, k.sent[row.CNPJ], processed)
+		case row.State == store.StateDone && processed != 1, row.State == store.StateRejected && processed != 0:
+			k.t.Errorf("row %d is %s, and the platform created it %d times", row.ID, row.State, processed)
+		case row.HasPassword != (row.State == store.StateAmbiguous):
+			k.t.Errorf("row %d is %s, and its password is kept: %v", row.ID, row.State, row.HasPassword)
+		}
+		mirrored := text(k.t, k.mirrorPath(), "SELECT state FROM company_creations WHERE outbox_id = "+strconv.FormatInt(row.ID, 10))
+		if mirrored != string(row.State) {
+			k.t.Errorf("row %d is %s, and the mirror says %q", row.ID, row.State, mirrored)
+		}
+	}
+}
