@@ -26,7 +26,7 @@ func TestDialects(t *testing.T) {
 		t.Run(dialect.String(), func(t *testing.T) {
 			t.Parallel()
 			from, to := uint64(i%dialectSeeds), uint64(i%dialectSeeds)+1 // one of the seeds each
-			if *seeds >= 1000 {
+			if *seeds >= fullRun {
 				from, to = 0, dialectSeeds
 			}
 			requests := int64(0)

@@ -34,7 +34,7 @@ func TestScanOfMovingPlatform(t *testing.T) {
 			t.Parallel()
 			var gaveUp, passes atomic.Int64
 			n := uint64(max(4, *seeds/10))
-			if *seeds >= 1000 {
+			if *seeds >= fullRun {
 				n = uint64(*seeds)
 			}
 			for seed := range n {
