@@ -21,11 +21,11 @@ var parser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cr
 var aLeapYear = time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // ParseSpec reads the five fields of cron (minute, hour, day of month, month, day of week), or @hourly, @daily, @weekly, @monthly or
-// @yearly. The empty text is the zero Spec. A spec that never fires is an error.
+// @yearly. The empty text and "off" are the zero Spec. A spec that never fires is an error.
 func ParseSpec(text string) (Spec, error) {
 	text = strings.TrimSpace(text)
 	switch {
-	case text == "":
+	case text == "", text == "off":
 		return Spec{}, nil
 	case strings.Contains(text, "="):
 		return Spec{}, errors.New("holds a time zone, which is given once for all jobs (schedule.time_zone)")

@@ -22,6 +22,8 @@ package config
 import (
 	"fmt"
 	"time"
+
+	"solarmirror/sync/schedule"
 )
 
 // Config is the whole configuration, validated. Its fields follow the sections
@@ -30,6 +32,7 @@ type Config struct {
 	Platform Platform
 	Mirror   Mirror
 	Outbox   Outbox
+	Schedule Schedule
 	Log      Log
 
 	settings []setting // one per key, in the order of the table; for Show
@@ -56,8 +59,9 @@ const FirstPageAuto = -1
 
 // Mirror says where the mirror lies and how it is kept.
 type Mirror struct {
-	Path        string // SQLite file, relative to the working directory
-	OverlapDays int    // days asked again before the watermark
+	Path            string // SQLite file, relative to the working directory
+	OverlapDays     int    // days asked again before the watermark
+	KeepDeletedDays int    // until a record that is gone is deleted; 0 = never
 }
 
 // Outbox says where companies wait to be created and what is kept of them.
@@ -66,6 +70,17 @@ type Outbox struct {
 	KeyFile           string // path of the key that seals passwords; "" = they are not sealed
 	KeepDays          int    // until a finished row is deleted; 0 = never
 	KeepAmbiguousDays int    // until a row in doubt loses its password
+}
+
+// Schedule says when "solarmirror run" does what.
+type Schedule struct {
+	TimeZone       *time.Location // in which the specs are read; nil = the platform's
+	Sync           schedule.Spec
+	FullEquipments schedule.Spec
+	FullRequests   schedule.Spec
+	Push           schedule.Spec
+	Publish        schedule.Spec
+	Verify         schedule.Spec
 }
 
 // Log says what is logged and in which form.
@@ -101,4 +116,12 @@ func (c Config) BaseURL() (string, error) {
 			"platform.base_url is not set: give SOLARMIRROR_PLATFORM_BASE_URL, or base_url under [platform] in config.toml"}}
 	}
 	return c.Platform.BaseURL, nil
+}
+
+// ScheduleZone is the zone in which the schedule's specs are read.
+func (c Config) ScheduleZone() *time.Location {
+	if c.Schedule.TimeZone != nil {
+		return c.Schedule.TimeZone
+	}
+	return c.Platform.TimeZone
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"solarmirror/sync/schedule"
 )
 
 // load writes text to a file of its own and loads that with the environment.
@@ -54,7 +56,17 @@ func problemsOf(t *testing.T, err error) []string {
 func diff(a, b any) string {
 	return cmp.Diff(a, b, cmpopts.IgnoreUnexported(Config{}),
 		cmp.Comparer(func(a, b *time.Location) bool { return a.String() == b.String() }),
+		cmp.Comparer(func(a, b schedule.Spec) bool { return a.String() == b.String() }),
 		cmp.Comparer(func(a, b Secret) bool { return a == b }))
+}
+
+func spec(t *testing.T, text string) schedule.Spec {
+	t.Helper()
+	s, err := schedule.ParseSpec(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func zone(t *testing.T, name string) *time.Location {
@@ -75,7 +87,11 @@ func TestDefaults(t *testing.T) {
 		},
 		Mirror: Mirror{Path: "data/mirror/solarmirror.db", OverlapDays: 2},
 		Outbox: Outbox{Path: "data/private/outbox.db", KeepDays: 90, KeepAmbiguousDays: 7},
-		Log:    Log{Level: "info", Format: "auto"},
+		Schedule: Schedule{
+			Sync: spec(t, "*/15 * * * *"), FullEquipments: spec(t, "0 * * * *"), FullRequests: spec(t, "0 3 * * 0"),
+			Push: spec(t, "* * * * *"), Publish: spec(t, "10 * * * *"), Verify: spec(t, "0 5 * * 0"),
+		},
+		Log: Log{Level: "info", Format: "auto"},
 	}
 	if d := diff(want, mustLoad(t, "")); d != "" {
 		t.Error(d)
@@ -89,9 +105,13 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 			BaseURL: "http://127.0.0.1:8900", Token: "s3cret", TimeZone: zone(t, "America/Manaus"), PageLimit: 500, FirstPage: 0,
 			Envelope: "items", RequestsPerSecond: 0.5, MaxInFlight: 64, Timeout: 90 * time.Second, MaxRetryWait: time.Hour, MaxBody: 3 << 10,
 		},
-		Mirror: Mirror{Path: "m.db", OverlapDays: 0},
+		Mirror: Mirror{Path: "m.db", OverlapDays: 0, KeepDeletedDays: 400},
 		Outbox: Outbox{Path: "o.db", KeyFile: "o.key", KeepDays: 0, KeepAmbiguousDays: 1},
-		Log:    Log{Level: "debug", Format: "json"},
+		Schedule: Schedule{
+			TimeZone: zone(t, "UTC"), Sync: spec(t, "@hourly"), FullEquipments: spec(t, "1 * * * *"), FullRequests: spec(t, "2 3 1 * *"),
+			Push: spec(t, "off"), Publish: spec(t, "@daily"), Verify: spec(t, "5 4 * * 1-5"),
+		},
+		Log: Log{Level: "debug", Format: "json"},
 	}
 	fromFile := mustLoad(t, `
 		[platform]
@@ -109,11 +129,20 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		[mirror]
 		path = "m.db"
 		overlap_days = 0
+		keep_deleted_days = 400
 		[outbox]
 		path = "o.db"
 		key_file = "o.key"
 		keep_days = 0
 		keep_ambiguous_days = 1
+		[schedule]
+		time_zone = "UTC"
+		sync = "@hourly"
+		full_equipments = "1 * * * *"
+		full_requests = "2 3 1 * *"
+		push = ""
+		publish = "@daily"
+		verify = "5 4 * * 1-5"
 		[log]
 		level = "debug"
 		format = "json"`)
@@ -126,8 +155,10 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		FIRST_PAGE=0 ENVELOPE=items REQUESTS_PER_SECOND=0.5 MAX_IN_FLIGHT=64 TIMEOUT=90s MAX_RETRY_WAIT=1h MAX_BODY=3KiB`) {
 		environ = append(environ, "SOLARMIRROR_PLATFORM_"+pair)
 	}
-	environ = append(environ, "SOLARMIRROR_MIRROR_PATH=m.db", "SOLARMIRROR_MIRROR_OVERLAP_DAYS=0",
+	environ = append(environ, "SOLARMIRROR_MIRROR_PATH=m.db", "SOLARMIRROR_MIRROR_OVERLAP_DAYS=0", "SOLARMIRROR_MIRROR_KEEP_DELETED_DAYS=400",
 		"SOLARMIRROR_OUTBOX_PATH=o.db", "SOLARMIRROR_OUTBOX_KEY_FILE=o.key", "SOLARMIRROR_OUTBOX_KEEP_DAYS=0", "SOLARMIRROR_OUTBOX_KEEP_AMBIGUOUS_DAYS=1",
+		"SOLARMIRROR_SCHEDULE_TIME_ZONE=UTC", "SOLARMIRROR_SCHEDULE_SYNC=@hourly", "SOLARMIRROR_SCHEDULE_FULL_EQUIPMENTS=1 * * * *",
+		"SOLARMIRROR_SCHEDULE_FULL_REQUESTS=2 3 1 * *", "SOLARMIRROR_SCHEDULE_PUSH=off", "SOLARMIRROR_SCHEDULE_PUBLISH=@daily", "SOLARMIRROR_SCHEDULE_VERIFY=5 4 * * 1-5",
 		"SOLARMIRROR_LOG_LEVEL=debug", "SOLARMIRROR_LOG_FORMAT=json", "PATH=/bin")
 	if d := diff(want, mustLoad(t, "", environ...)); d != "" {
 		t.Errorf("from the environment: %s", d)
@@ -260,6 +291,10 @@ func TestBounds(t *testing.T) {
 		{"PLATFORM_MAX_RETRY_WAIT", []string{"5m"}, []string{"soon"}},
 		{"PLATFORM_MAX_BODY", []string{"1B", "64MiB", "64 MiB", "2GiB"}, []string{"64", "0B", "-1KiB", "64MB", "MiB", "1.5MiB", "9999999999GiB"}},
 		{"MIRROR_OVERLAP_DAYS", []string{"0", "365"}, []string{"-1", "366"}},
+		{"MIRROR_KEEP_DELETED_DAYS", []string{"0", "36500"}, []string{"-1", "36501"}},
+		{"SCHEDULE_TIME_ZONE", []string{"UTC"}, []string{"Local", "Brazil"}},
+		{"SCHEDULE_SYNC", []string{"off", "*/5 * * * *", "@daily"}, []string{"*/5 * * *", "TZ=UTC 0 5 * * *", "0 0 30 2 *"}},
+		{"SCHEDULE_VERIFY", []string{"off"}, []string{"weekly"}},
 		{"LOG_LEVEL", []string{"trace", "error"}, []string{"INFO"}},
 		{"LOG_FORMAT", []string{"auto", "json", "console"}, []string{"text"}},
 	} {

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"solarmirror/sync/schedule"
 )
 
 // key is one line of the configuration. The table of them is the only place
@@ -46,7 +48,7 @@ func (k key) section() string { section, _, _ := strings.Cut(k.name, "."); retur
 func (k key) leaf() string    { _, leaf, _ := strings.Cut(k.name, "."); return leaf }
 
 func keys() []key {
-	return slices.Concat(platformKeys(), mirrorKeys(), outboxKeys(), logKeys())
+	return slices.Concat(platformKeys(), mirrorKeys(), outboxKeys(), scheduleKeys(), logKeys())
 }
 
 func platformKeys() []key {
@@ -100,6 +102,9 @@ func mirrorKeys() []key {
 		{name: "mirror.overlap_days", fallback: "2", kind: kindInteger,
 			doc: "Days before the watermark that each sync asks for again, 0 to 365.",
 			set: func(c *Config, text string) error { return setInt(&c.Mirror.OverlapDays, text, 0, 365) }},
+		{name: "mirror.keep_deleted_days", fallback: "0", kind: kindInteger,
+			doc: "Days until a record that is gone from the platform is deleted with its history, by the next full sync, 0 to 36500; 0 keeps it for ever.",
+			set: func(c *Config, text string) error { return setInt(&c.Mirror.KeepDeletedDays, text, 0, 36_500) }},
 	}
 }
 
@@ -117,6 +122,36 @@ func outboxKeys() []key {
 		{name: "outbox.keep_ambiguous_days", fallback: "7", kind: kindInteger,
 			doc: "Days until a row in doubt loses its password, 1 to 365.",
 			set: func(c *Config, text string) error { return setInt(&c.Outbox.KeepAmbiguousDays, text, 1, 365) }},
+	}
+}
+
+func scheduleKeys() []key {
+	job := func(name, fallback, doc string, spec func(*Config) *schedule.Spec) key {
+		return key{name: "schedule." + name, fallback: fallback, doc: doc,
+			set: func(c *Config, text string) error { return setSpec(spec(c), text) }}
+	}
+	return []key{
+		{name: "schedule.time_zone",
+			doc: "Zone the times of the schedule are in, as an IANA name; the platform's when empty.",
+			set: func(c *Config, text string) error {
+				if text == "" {
+					return nil
+				}
+				return setZone(&c.Schedule.TimeZone, text)
+			}},
+		job("sync", "*/15 * * * *",
+			`When "solarmirror run" reads what was updated: minute, hour, day of month, month, day of week, as in cron, or "off" (or empty) for never.`,
+			func(c *Config) *schedule.Spec { return &c.Schedule.Sync }),
+		job("full_equipments", "0 * * * *", "When it reads the whole catalogue, which alone shows prices and stock.",
+			func(c *Config) *schedule.Spec { return &c.Schedule.FullEquipments }),
+		job("full_requests", "0 3 * * 0", "When it reads all orders and budgets, which alone shows what is gone.",
+			func(c *Config) *schedule.Spec { return &c.Schedule.FullRequests }),
+		job("push", "* * * * *", "When it sends what is due in the outbox.",
+			func(c *Config) *schedule.Spec { return &c.Schedule.Push }),
+		job("publish", "10 * * * *", "When it publishes a copy for readers.",
+			func(c *Config) *schedule.Spec { return &c.Schedule.Publish }),
+		job("verify", "0 5 * * 0", "When it compares the mirror with the platform.",
+			func(c *Config) *schedule.Spec { return &c.Schedule.Verify }),
 	}
 }
 
@@ -221,6 +256,15 @@ func setZone(to **time.Location, text string) error {
 		return want("the name of a time zone such as America/Sao_Paulo", text)
 	}
 	*to = zone
+	return nil
+}
+
+func setSpec(to *schedule.Spec, text string) error {
+	spec, err := schedule.ParseSpec(text)
+	if err != nil {
+		return err
+	}
+	*to = spec
 	return nil
 }
 
