@@ -19,6 +19,9 @@ func (t *Table) DDL() string {
 		}
 		return strings.TrimSuffix(b.String(), ",\n") + "\n)"
 	}
+	if len(t.Key) == 0 {
+		return strings.TrimSuffix(b.String(), ",\n") + "\n)"
+	}
 	fmt.Fprintf(&b, "  PRIMARY KEY (%s)\n) WITHOUT ROWID", strings.Join(t.Key, ", "))
 	return b.String()
 }

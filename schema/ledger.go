@@ -3,7 +3,7 @@ package schema
 // The ledger: what the mirror knows about itself.
 
 // LedgerTables are the tables no record feeds.
-var LedgerTables = []*Table{Meta, Runs, Watermarks, Windows, Absences, Rejects, Drift, Columns, CompanyCreations}
+var LedgerTables = []*Table{Meta, Runs, Watermarks, Windows, Absences, Rejects, Drift, Columns, CompanyCreations, Marts, Stale, Deals}
 
 // Meta is one row about the database as a whole.
 var Meta = &Table{
@@ -36,6 +36,7 @@ var Runs = &Table{
 		own("deleted", BigInt, "Records found to be gone.", "Excluídos").notNull().clause("DEFAULT 0"),
 		own("rejected", BigInt, "Records that could not be keyed.", "Rejeitados").notNull().clause("DEFAULT 0"),
 		own("error", Text, "What went wrong.", "Erro").private(),
+		own("streams", Text, "What became of each stream that was read: a JSON object from its name to ok, failed or interrupted.", "Fluxos"),
 	},
 }
 

@@ -26,6 +26,9 @@
 // the intervals of a key follow each other without gaps for as long as the platform lists it. They are written with the
 // record, and never when only other columns changed.
 //
+// [Mart] tables, named bi_*, hold the same facts once more in the form in which questions are asked of them. They can be built from the other
+// tables at any time. One whose groups may be unknown has no primary key: NULL stands for the unknown group.
+//
 // Tables whose name starts with an underscore are the ledger: what ran, up to when the mirror is complete, what was
 // rejected, what drifted. They have no place in the platform's records.
 //
@@ -43,7 +46,7 @@ import (
 
 // Version numbers the model; it grows by one with every change of a table. The database remembers the version that
 // last wrote it, and refuses a binary that knows less.
-const Version = 2
+const Version = 3
 
 // Type is a column's declared SQL type.
 type Type string
@@ -73,6 +76,7 @@ const (
 	Many                 // one row per element of the array at Path
 	Values               // one row per number of the arrays in Arrays
 	History              // intervals of what records said; see Sources
+	Mart                 // derived from other tables
 	Ledger               // not fed by records
 )
 
@@ -157,13 +161,13 @@ func (t *Table) Tables() []*Table {
 // Roots are the tables that records are read into.
 func Roots() []*Table { return []*Table{Requests, Equipments} }
 
-// All returns every table of the mirror: the roots with what hangs under them, the history, then the ledger.
+// All returns every table of the mirror: the roots with what hangs under them, the history, the marts, then the ledger.
 func All() []*Table {
 	var all []*Table
 	for _, r := range Roots() {
 		all = append(all, r.Tables()...)
 	}
-	return slices.Concat(all, HistoryTables, LedgerTables)
+	return slices.Concat(all, HistoryTables, MartTables, LedgerTables)
 }
 
 // Find returns the named table, or nil.

@@ -34,7 +34,7 @@ func allStatements(tables []*schema.Table) map[*schema.Table]*statements {
 			continue
 		}
 		all[t] = &statements{insert: insertSQL(t)}
-		if t.Shape != schema.Ledger && t.Shape != schema.History {
+		if t.Shape != schema.Ledger && t.Shape != schema.History && t.Shape != schema.Mart {
 			all[t].delete = fmt.Sprintf("DELETE FROM %s WHERE %s = ?", t.Name, t.Key[0])
 		}
 	}

@@ -1,0 +1,264 @@
+package schema
+
+// Marts: what analysts open first. Each is a physical table, derived from the tables of records and history by package store. Names and places
+// are those of the deal's row that speaks for it (see BiRequests); dates named *_date are days in the platform's time zone.
+
+// MartTables are the tables derived from others.
+var MartTables = []*Table{
+	BiRequests, BiItems, BiFunnel, BiStatusDuration, BiRevenueMonth, BiDiscounts, BiLeadTime, BiStock, BiSellers, BiCustomers, BiFreshness,
+}
+
+// BiRequests is one row per live deal.
+var BiRequests = &Table{
+	Name: "bi_requests", Label: "Negócios", Shape: Mart, Key: []string{"request_key"},
+	Doc: "One row per live deal: not removed, not gone from the platform. A deal is an id; where it is listed both as a budget and as an order, the order speaks.",
+	Indices: [][]string{
+		{"seller_email", "company_tax_id", "is_order"}, {"company_tax_id"}, {"order_date"},
+	},
+	Columns: []Column{
+		requestKey(Surrogate),
+		like(Requests, "request_type"),
+		like(Requests, "id"),
+		like(Requests, "code"),
+		like(Requests, "name"),
+		like(Requests, "kind"),
+		like(Requests, "deal_status"),
+		like(Requests, "stock_status"),
+		like(requestPayments, "type").named("payment_type"),
+		like(requestPayments, "status").named("payment_status"),
+		customer(),
+		customerName(),
+		own("company_state", Text, "Federative unit (two letters) of the company.", "Empresa: UF"),
+		own("company_city", Text, "City of the company.", "Empresa: cidade"),
+		sellerName(),
+		seller(),
+		own("freight_state", Text, "Federative unit (two letters) of the delivery.", "Entrega: UF"),
+		own("freight_city", Text, "City of the delivery.", "Entrega: cidade"),
+		kwp("Power of the system, read as [marts] power_unit says.", "Potência (kWp)"),
+		like(Requests, "original_value"),
+		like(Requests, "discount"),
+		like(Requests, "surcharge"),
+		like(Requests, "final_value"),
+		like(Requests, "budget_created"),
+		like(Requests, "order_created"),
+		localDate("budget_date", "Day on which the budget was created.", "Data do orçamento"),
+		localDate("order_date", "Day on which the order was created.", "Data do pedido"),
+		like(Requests, "billing_date"),
+		isOrder(),
+	},
+}
+
+// BiItems is one row per product line of a live deal.
+var BiItems = &Table{
+	Name: "bi_items", Label: "Itens dos negócios", Shape: Mart, Key: []string{"request_key", "position"},
+	Doc: "One row per product line of a live deal, with what the catalogue knows of the product. No total of the whole deal stands here: sums over lines are right.",
+	Columns: []Column{
+		martKey(),
+		position("Line number, from 1.", "Posição"),
+		like(requestProducts, "type").named("product_type"),
+		like(requestProducts, "product_code"),
+		like(requestProducts, "name").named("product_name"),
+		own("manufacturer", Text, "Manufacturer, from the catalogue.", "Fabricante"),
+		own("model", Text, "Model, from the catalogue.", "Modelo"),
+		like(requestProducts, "center_code"),
+		like(requestProducts, "quantity"),
+		like(requestProducts, "single_price").named("unit_price"),
+		like(requestProducts, "total_price"),
+		own("unit_cost", Real, "Cost price of one at present, from the catalogue; NULL where the catalogue gives none, which is not zero.", "Custo unitário").unit(NotStated),
+		kwp("Power of the line: quantity times rated power, for modules only. The catalogue's rated power is read as Wp.", "Potência (kWp)"),
+		own("has_cost", Boolean, "Whether unit_cost is known.", "Tem custo").notNull().check(),
+		isOrder(),
+		localDate("order_date", "Day on which the order was created.", "Data do pedido"),
+	},
+}
+
+// BiFunnel is how many budgets become orders.
+var BiFunnel = &Table{
+	Name: "bi_funnel", Label: "Funil de vendas", Shape: Mart, Indices: [][]string{{"cohort_month", "seller_email", "state"}},
+	Doc: "How many budgets became orders, by the month they were created in, seller and state. Removed and vanished deals count too, or lost budgets would flatter conversion; each deal counts once.",
+	Columns: []Column{
+		month("cohort_month", "Month in which the budgets were created, YYYY-MM in the platform's time zone; NULL where the platform does not say.", "Mês do orçamento"),
+		seller(),
+		state(),
+		own("budgets", BigInt, "Deals created in the month.", "Orçamentos").unit("deals").notNull(),
+		own("orders", BigInt, "Those of them that have been an order, whenever that was.", "Pedidos").unit("deals").notNull(),
+		own("conversion", Real, "orders / budgets.", "Conversão").unit("fraction"),
+		own("median_days_to_order", Real, "Median time from budget to order, of the deals that became orders.", "Mediana de dias até o pedido").unit("days"),
+	},
+}
+
+// BiStatusDuration is how long deals stay in each status.
+var BiStatusDuration = &Table{
+	Name: "bi_status_duration", Label: "Tempo em cada situação", Shape: Mart, Key: []string{"request_key", "started_at"}, Indices: [][]string{{"is_open"}},
+	Doc: "Time each budget or order spent in each deal status, one row per stay, as far as the mirror has seen it; removed and vanished ones too. " +
+		"A stay ends when the status changes, the record is removed or gone, or the budget became an order; time after that does not count.",
+	Columns: []Column{
+		requestKey(BigInt),
+		own("started_at", Timestamp, "When the status was first seen.", "Início").unit("UTC").notNull(),
+		own("ended_at", Timestamp, "When it was seen to have ended; NULL while it lasts.", "Fim").unit("UTC"),
+		like(Requests, "request_type"),
+		like(Requests, "id"),
+		like(Requests, "deal_status"),
+		seller(),
+		state(),
+		own("days", Real, "Length of the stay; of one that lasts, up to the start of the day on which the marts were last brought up to date (bi_freshness.as_of).", "Dias").unit("days").notNull(),
+		own("is_open", Boolean, "Whether the stay lasts.", "Em aberto").notNull().check(),
+		own("is_inferred", Boolean, "1 where the record was first seen in this status, so that the stay may be longer than days says.", "Início não observado").notNull().check(),
+	},
+}
+
+// BiRevenueMonth is what was sold by month.
+var BiRevenueMonth = &Table{
+	Name: "bi_revenue_month", Label: "Receita por mês", Shape: Mart, Indices: [][]string{{"month", "state", "kind"}},
+	Doc: "Live orders by month, state and kind.",
+	Columns: []Column{
+		month("month", "Month of the order, YYYY-MM in the platform's time zone; NULL where the platform does not say.", "Mês"),
+		state(),
+		like(Requests, "kind"),
+		own("orders", BigInt, "Orders.", "Pedidos").unit("deals").notNull(),
+		own("final_value", Real, "Sum of their final values.", "Valor final").unit(NotStated),
+		kwp("Sum of their power.", "Potência (kWp)"),
+		own("value_per_wp", Real, "Final value per Wp, over the orders that have both a final value and power.", "R$/Wp").unit("final_value per Wp"),
+	},
+}
+
+// BiDiscounts is from list price to final value.
+var BiDiscounts = &Table{
+	Name: "bi_discounts", Label: "Descontos", Shape: Mart, Indices: [][]string{{"seller_email", "company_tax_id", "is_order"}},
+	Doc: "From the original to the final value of live deals, by seller and company, budgets and orders apart.",
+	Columns: []Column{
+		seller(),
+		sellerName(),
+		customer(),
+		customerName(),
+		isOrder(),
+		own("deals", BigInt, "Deals.", "Negócios").unit("deals").notNull(),
+		own("original_value", Real, "Sum of their values before discount and surcharge.", "Valor original").unit(NotStated),
+		own("discount", Real, "Sum of their discounts, as the platform gives them.", "Desconto").unit(NotStated),
+		own("surcharge", Real, "Sum of their surcharges, as the platform gives them.", "Acréscimo").unit(NotStated),
+		own("final_value", Real, "Sum of their final values.", "Valor final").unit(NotStated),
+		own("reduction", Real, "How much of the original value the final one takes off: 1 - final / original, over the deals that have both; below zero where surcharges outweigh.", "Redução").unit("fraction"),
+	},
+}
+
+// BiLeadTime is how long orders take.
+var BiLeadTime = &Table{
+	Name: "bi_lead_time", Label: "Prazos", Shape: Mart, Key: []string{"request_key"},
+	Doc: "How long each live order took from budget to order to billing. NULL where one of the two dates is missing.",
+	Columns: []Column{
+		own("request_key", Surrogate, "The order.", "Pedido (chave)").notNull().clause("REFERENCES bi_requests(request_key)"),
+		like(Requests, "id"),
+		seller(),
+		state(),
+		localDate("budget_date", "Day on which the budget was created.", "Data do orçamento"),
+		localDate("order_date", "Day on which the order was created.", "Data do pedido"),
+		like(Requests, "billing_date"),
+		own("days_to_order", Real, "From the budget to the order.", "Dias do orçamento ao pedido").unit("days"),
+		own("days_to_billing", BigInt, "From the day of the order to that of billing, which has no time of day.", "Dias do pedido ao faturamento").unit("calendar days"),
+		own("days_in_all", BigInt, "From the day of the budget to that of billing.", "Dias do orçamento ao faturamento").unit("calendar days"),
+	},
+}
+
+// BiStock is what is in stock and how long it lasts.
+var BiStock = &Table{
+	Name: "bi_stock", Label: "Estoque", Shape: Mart, Key: []string{"equipment_key", "center_code"},
+	Doc: "Stock of each item of the catalogue at each distribution centre that lists it or has sold it lately, and how long it lasts. An item without a list of centres has its whole stock under ''.",
+	Columns: []Column{
+		equipmentKey(BigInt),
+		own("center_code", Text, "Code of the distribution centre; empty where the platform names none.", "Centro de distribuição: código").notNull(),
+		like(Equipments, "product_code"),
+		like(equipmentInventory, "current"),
+		like(equipmentInventory, "reserved"),
+		like(equipmentInventory, "minimum"),
+		own("sold_30d", Real, "Pieces on live orders of the last 30 days, today among them.", "Vendido em 30 dias").unit("pieces").notNull(),
+		own("sold_90d", Real, "Pieces on live orders of the last 90 days, today among them.", "Vendido em 90 dias").unit("pieces").notNull(),
+		own("days_of_cover", Real, "How long what is in stock and not reserved lasts if it sells as in the last 90 days: (current - reserved) / (sold_90d / 90). NULL where nothing was sold or the stock is not known.", "Dias de cobertura").unit("days"),
+	},
+}
+
+// BiSellers is one row per seller.
+var BiSellers = &Table{
+	Name: "bi_sellers", Label: "Vendedores", Shape: Mart, Indices: [][]string{{"seller_email"}},
+	Doc:     "Live deals by seller, the responsible collaborator; one row with NULL for the deals of none.",
+	Columns: concat([]Column{seller(), sellerName()}, portfolio()),
+}
+
+// BiCustomers is one row per company.
+var BiCustomers = &Table{
+	Name: "bi_customers", Label: "Clientes", Shape: Mart, Indices: [][]string{{"company_tax_id"}},
+	Doc: "Live deals by company; one row with NULL for the deals without a tax number.",
+	Columns: concat([]Column{
+		customer(),
+		customerName(),
+		own("company_state", Text, "Federative unit (two letters) of the company.", "Empresa: UF"),
+		own("company_city", Text, "City of the company.", "Empresa: cidade"),
+	}, portfolio()),
+}
+
+// BiFreshness is how far the mirror can be trusted.
+var BiFreshness = &Table{
+	Name: "bi_freshness", Label: "Atualização dos dados", Shape: Mart, Key: []string{"stream"},
+	Doc: "How fresh each stream is, as of the end of the last run.",
+	Columns: []Column{
+		own("stream", Text, "orders, budgets or equipments.", "Fluxo").notNull(),
+		own("complete_through", Timestamp, "The moment up to which the mirror holds everything; NULL until the first load is complete.", "Completo até").unit("UTC"),
+		own("last_full_scan_at", Timestamp, "When everything was last read, whatever its date; disappearances show only then.", "Última leitura completa").unit("UTC"),
+		own("age_hours", Real, "Time from complete_through to as_of.", "Idade").unit("hours"),
+		own("initial_load_percent", Real, "How much of the first load is done; NULL when it is complete or the platform does not count.", "Carga inicial").unit("percent"),
+		own("last_run_at", Timestamp, "When the last run that read the stream ended.", "Última execução").unit("UTC"),
+		own("last_outcome", Text, "What became of the stream in that run: ok, failed or interrupted.", "Último resultado"),
+		own("records", BigInt, "Records in the mirror that are not gone from the platform.", "Registros").unit("records").notNull(),
+		own("rejects", BigInt, "Rejected records that wait to be replayed.", "Rejeitados").unit("records").notNull(),
+		own("as_of", Timestamp, "When this row was written.", "Em").unit("UTC").notNull(),
+	},
+}
+
+// martKey ties a line to its deal among the marts, so that tools join those.
+func martKey() Column {
+	return own("request_key", BigInt, "The deal this belongs to.", "Negócio (chave)").notNull().clause("REFERENCES bi_requests(request_key)")
+}
+
+func seller() Column {
+	return own("seller_email", Text, "E-mail address of the seller, the responsible collaborator.", "Vendedor: e-mail").private()
+}
+
+func sellerName() Column {
+	return own("seller_name", Text, "First name and surname of the seller.", "Vendedor").private()
+}
+
+func customer() Column {
+	return own("company_tax_id", Text, "CNPJ of the company, else its CPF, as the platform writes it.", "Empresa: CNPJ/CPF").private()
+}
+
+func customerName() Column {
+	return own("company_name", Text, "Legal name of the company, else its trade name.", "Empresa").private()
+}
+
+func state() Column {
+	return own("state", Text, "Federative unit (two letters) of the delivery; where none is given, of the company.", "UF")
+}
+
+func isOrder() Column {
+	return own("is_order", Boolean, "1 for an order, 0 for a budget.", "É pedido").notNull().check()
+}
+
+func month(name, doc, label string) Column { return own(name, Text, doc, label) }
+
+func localDate(name, doc, label string) Column {
+	return own(name, Date, doc, label).unit("the platform's time zone")
+}
+
+func kwp(doc, label string) Column { return own("power_kwp", Real, doc, label).unit("kWp") }
+
+// portfolio is what there is to say of someone's live deals.
+func portfolio() []Column {
+	return []Column{
+		own("budgets", BigInt, "Budgets that are no orders.", "Orçamentos").unit("deals").notNull(),
+		own("budgets_value", Real, "Sum of the final values of the budgets.", "Valor dos orçamentos").unit(NotStated),
+		own("orders", BigInt, "Orders.", "Pedidos").unit("deals").notNull(),
+		own("orders_value", Real, "Sum of the final values of the orders.", "Valor dos pedidos").unit(NotStated),
+		kwp("Sum of the power of the orders.", "Potência dos pedidos (kWp)").named("orders_power_kwp"),
+		localDate("first_order_date", "Day of the first order.", "Primeiro pedido"),
+		localDate("last_order_date", "Day of the last order.", "Último pedido"),
+	}
+}

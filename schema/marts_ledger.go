@@ -1,0 +1,39 @@
+package schema
+
+// The ledger of the marts: what they were built from, and what of it has changed since.
+
+// Marts is one row about the marts as a whole; none until they are built.
+var Marts = &Table{
+	Name: "_marts", Doc: "One row about the marts; none before they are built.", Label: "Sobre os marts", Shape: Ledger, Key: []string{"marts_id"},
+	Columns: []Column{
+		own("marts_id", Surrogate, "Always 1.", "Chave").clause("CHECK (marts_id = 1)"),
+		own("recipe", Text, "What they were built by: version, time zone, power unit. Another one makes them be built anew.", "Receita").notNull(),
+		own("as_of", Date, "Day in the platform's time zone up to which open stays and recent sales are counted.", "Referência").notNull(),
+		own("refreshed_at", Timestamp, "When they were last brought up to date.", "Atualizado em").unit("UTC").notNull(),
+	},
+}
+
+// Stale is what has changed since the marts were brought up to date.
+var Stale = &Table{
+	Name: "_stale", Doc: "Records that have changed since the marts were brought up to date; written with the change, so that nothing is forgotten when a run is cut off.",
+	Label: "Alterações pendentes nos marts", Shape: Ledger, Key: []string{"table_name", "key"},
+	Columns: []Column{
+		own("table_name", Text, "requests or equipments.", "Tabela").notNull(),
+		own("key", BigInt, "Surrogate key of the record.", "Chave").notNull(),
+	},
+}
+
+// Deals is what the marts know of each deal, dead or alive: an id, listed as a budget, as an order, or as both.
+var Deals = &Table{
+	Name: "_deals", Doc: "One row per deal, live or not: what bi_funnel is counted from.", Label: "Negócios (apoio)", Shape: Ledger, Key: []string{"id"},
+	Indices: [][]string{{"cohort_month", "seller_email", "state"}},
+	Columns: []Column{
+		like(Requests, "id"),
+		own("request_key", BigInt, "The row that speaks for the deal: one that is not gone rather than one that is, an order rather than a budget.", "Pedido (chave)").notNull(),
+		month("cohort_month", "Month in which the budget was created, YYYY-MM in the platform's time zone.", "Mês do orçamento"),
+		seller(),
+		state(),
+		own("is_order", Boolean, "Whether the deal is, or has been, an order.", "É ou foi pedido").notNull().check(),
+		own("days_to_order", Real, "From the budget to the order.", "Dias do orçamento ao pedido").unit("days"),
+	},
+}
