@@ -141,11 +141,11 @@ func (w *world) churnRequests(c Churn, d *dice, orders bool) {
 
 // insertRequest adds a request, which from then on lives like the others.
 func (w *world) insertRequest(order bool) {
-	r := request{created: w.now, updated: w.now}
+	i := uint32(len(w.requests))
+	r := request{created: w.now, updated: w.now, newcomer: w.attract(i)}
 	if order {
 		r.stage, r.ordered = stagePlaced, w.now
 	}
-	i := uint32(len(w.requests))
 	w.requests = append(w.requests, r)
 	heap.Push(&w.agenda, appointment{w.born(i), what(i)})
 	w.version++

@@ -185,6 +185,9 @@ func (p *Platform) store(companies []Company, now time.Time) error {
 		p.taken[key] = true
 	}
 	p.companies = append(p.companies, companies...)
+	for _, c := range companies {
+		p.world.welcome(c)
+	}
 	return nil
 }
 

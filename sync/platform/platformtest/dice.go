@@ -31,6 +31,7 @@ const (
 	streamDrift
 	streamFault
 	streamChurn
+	streamNewcomer
 )
 
 // dice is a cheap random source, fully determined by the keys it was thrown with.

@@ -7,7 +7,7 @@
 //   - world (world, life, shop, stage): the state. A request is some fifty bytes: when it was created, updated, ordered,
 //     paid and billed, how far its deal has come, how often it was edited, whether it is removed. Events wait on one
 //     agenda and happen in order of time when the clock passes them.
-//   - scene (scene, sale, paper, people, brazil): everything else about a request, derived from (seed, index, state)
+//   - scene (scene, sale, paper, people, brazil, newcomers): everything else about a request, derived from (seed, index, state)
 //     whenever it is asked for. Equipment is kept as JSON, since loaded records must come through byte for byte.
 //   - rendering (render, jsonwriter): a request as the platform's JSON, about five kilobytes.
 //   - drift (drift, deviation, bad): what real servers' records have beside and instead of the documented fields.
@@ -19,7 +19,8 @@
 //
 // The same seed and the same start give the same bytes at the same clock reading, however the clock got there. A budget
 // that is ordered keeps its id and its code, leaves the budget list and joins the order list. A removed request leaves
-// the live list and is listed under removed=true; it may be restored, or deleted for good. Every change of a request
+// the live list and is listed under removed=true; it may be restored, or deleted for good. A company created through
+// POST /company buys like others from then on: about a quarter of later requests come from such newcomers. Every change of a request
 // sets its hidden time of update, which the lastUpdate… filters see. Equipment has a hidden time of creation only.
 // Its prices and stock change without a trace, and an item that is withdrawn is simply gone.
 //
@@ -35,7 +36,8 @@
 //   - CompanyOutcome decides how calls of POST /company end.
 //
 // [Platform.Records] stays the truth, drift included, and [Platform.BadRecords] counts what lists hold beside it. Churn
-// depends on which requests were made, so the rule of same bytes holds for the same sequence of requests only.
+// depends on which requests were made, and so does what created companies buy, so the rule of same bytes then holds for
+// the same sequence of requests only.
 // [Platform.Transport] answers without sockets. A simulation that makes a world for each of thousands of seeds gives it
 // a few Equipments of each type: most of the work of making one is the catalogue.
 //

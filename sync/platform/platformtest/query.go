@@ -132,7 +132,7 @@ func (q requestQuery) matches(s *scene, i uint32, r *request) bool {
 		return false
 	case q.city != "" && !strings.Contains(s.site(i).city, q.city):
 		return false
-	case q.cnpj != "" && !strings.Contains(s.company(s.companyNumber(i)).cnpj, q.cnpj):
+	case q.cnpj != "" && !strings.Contains(s.buyer(i, r).cnpj, q.cnpj):
 		return false
 	}
 	if q.name == "" && math.IsInf(q.minWatts, -1) && math.IsInf(q.maxWatts, 1) {

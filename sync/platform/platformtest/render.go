@@ -11,7 +11,7 @@ func (s *scene) appendRequest(b []byte, i uint32, r *request) []byte {
 	w := &jsonWriter{b: append(b, '{')}
 	z := s.size(i, r)
 	v := s.sale(i, r, z)
-	seller, buyer := s.seller(i), s.company(s.companyNumber(i))
+	seller, buyer := s.seller(i), s.buyer(i, r)
 	client, site := s.customer(i, z.segment), s.site(i)
 	facts := r.stage.facts()
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,6 +18,7 @@ type scene struct {
 	sellers   []person
 	shares    []int // of the sellers
 	companies int
+	newcomers atomic.Pointer[[]company] // created since the start, in the order of their creation; nil until the first is
 	start     int64
 	drift     Drift
 }
@@ -104,7 +106,7 @@ func (s *scene) site(i uint32) address {
 	return drawAddress(&d, s.atlas.city(&d, s.unit(i)))
 }
 
-// companyNumber draws the company of a request; some companies buy much more than others.
+// companyNumber draws the company of a request that comes from no newcomer; some companies buy much more than others.
 func (s *scene) companyNumber(i uint32) int {
 	d := throw(s.seed, streamParties, uint64(i), 1)
 	return int(math.Pow(d.float(), 2) * float64(s.companies))

@@ -11,6 +11,7 @@ import (
 type request struct {
 	created, updated, ordered, paid, billed int64 // milliseconds since 1970; the last three zero until it happens
 	turns                                   uint32
+	newcomer                                uint32 // the created company it comes from, counted from 1; 0 is none of them
 	stage                                   stage
 	noteEdits, discountEdits, lineEdits     uint8
 	removed                                 bool
@@ -75,7 +76,7 @@ func (w *world) catchUp(to int64) {
 			continue
 		case whatBirth:
 			i := uint32(len(w.requests))
-			w.requests = append(w.requests, request{created: at, updated: at})
+			w.requests = append(w.requests, request{created: at, updated: at, newcomer: w.attract(i)})
 			due.at, due.what = w.born(i), what(i)
 			w.version++
 			w.noteRequest(EventInserted, i)
