@@ -82,6 +82,7 @@ func TestSyncStoppedAtAnyMoment(t *testing.T) {
 type program struct {
 	dir      string
 	url      string
+	token    string
 	platform *signalling // nil when nothing signals
 }
 
@@ -90,28 +91,40 @@ func newProgram(t *testing.T, h http.Handler) *program {
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	s, _ := h.(*signalling)
-	return &program{dir: t.TempDir(), url: server.URL, platform: s}
+	return &program{dir: t.TempDir(), url: server.URL, token: simulationToken, platform: s}
 }
 
-// sync runs "solarmirror sync" and returns its exit code, -1 when a signal killed it.
-func (p *program) sync(t *testing.T) int {
+// command is one command line of the program, not yet started.
+func (p *program) command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), self)
-	cmd.Args = []string{"solarmirror", "sync"} // by this name TestMain knows that it is to be the program
+	cmd.Args = append([]string{"solarmirror"}, args...) // by this name TestMain knows that it is to be the program
 	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "SOLARMIRROR_PLATFORM_BASE_URL="+p.url,
-		"SOLARMIRROR_PLATFORM_TOKEN="+simulationToken, "SOLARMIRROR_PLATFORM_REQUESTS_PER_SECOND=1000", "SOLARMIRROR_MIRROR_PATH=m.db")
+		"SOLARMIRROR_PLATFORM_TOKEN="+p.token, "SOLARMIRROR_PLATFORM_REQUESTS_PER_SECOND=1000", "SOLARMIRROR_MIRROR_PATH=m.db")
+	return cmd
+}
+
+// sync runs "solarmirror sync" and returns its exit code, -1 when a signal killed it.
+func (p *program) sync(t *testing.T) int {
+	t.Helper()
+	cmd := p.command(t, "sync")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	if p.platform != nil {
 		p.platform.program.Store(cmd.Process)
 	}
-	err = cmd.Wait()
+	return exitCodeOf(t, cmd, cmd.Wait())
+}
+
+// exitCodeOf is the exit code of a program that has ended so, -1 when a signal killed it.
+func exitCodeOf(t *testing.T, cmd *exec.Cmd, err error) int {
+	t.Helper()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
