@@ -38,7 +38,7 @@ func newEngine(c config.Config, log zerolog.Logger, client *platform.Client, mir
 	}
 	return &pull.Engine{
 		Client: client, Mirror: mirror, Log: log, Now: time.Now,
-		Zone: c.Platform.TimeZone, OverlapDays: c.Mirror.OverlapDays,
+		Zone: c.Platform.TimeZone, OverlapDays: c.Mirror.OverlapDays, KeepDeleted: days(c.Mirror.KeepDeletedDays),
 		Paging: paging, InFlight: c.Platform.MaxInFlight,
 	}
 }

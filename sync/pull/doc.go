@@ -45,7 +45,8 @@
 // What is read whole, the first sync, a full one and each stretch of a backfill, is a window in the ledger. It keeps the cursor and a
 // bitmap of the surrogate keys that were read, so that an interrupted window goes on where it stopped, at most twenty slices back. When all passes
 // of a stream were read whole in one run, that was a sweep: what is in the mirror and in no bitmap is missing. Missing from two sweeps in a row, a record gets a
-// tombstone (_deleted_at); never by a sweep that saw nothing, and never more than a twentieth (or twenty) at once, unless told to.
+// tombstone (_deleted_at); never by a sweep that saw nothing, and never more than a twentieth (or twenty) at once, unless told to. Where tombstones are not
+// kept for ever, each sweep deletes those that are old enough.
 //
 // # Watermark
 //

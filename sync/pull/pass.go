@@ -64,7 +64,10 @@ func (e *Engine) syncStream(ctx context.Context, j *job) error {
 	if len(sweep) < len(j.stream.passes) {
 		return nil
 	}
-	return e.sweep(ctx, j, sweep)
+	if err := e.sweep(ctx, j, sweep); err != nil {
+		return err
+	}
+	return e.prune(ctx, j)
 }
 
 // startsWhole says whether the first pass of a stream will be read whole, whatever the platform does with dates.

@@ -121,6 +121,26 @@ func (e *Engine) strike(ctx context.Context, j *job, first, again []int64) error
 	return nil
 }
 
+// prune deletes what has been gone for longer than it is kept. It comes after a sweep, which reads the whole table anyway.
+func (e *Engine) prune(ctx context.Context, j *job) error {
+	if e.KeepDeleted == 0 || j.options.DryRun {
+		return nil
+	}
+	tx, err := e.Mirror.Begin(context.WithoutCancel(ctx))
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	pruned, err := tx.Prune(j.stream.Root(), j.stream.partition, e.Now().Add(-e.KeepDeleted))
+	if err != nil {
+		return err
+	}
+	if pruned > 0 {
+		e.Log.Info().Str("stream", j.stream.Name()).Int64("records", pruned).Msg("records that had been gone for long were deleted")
+	}
+	return tx.Commit()
+}
+
 func seenIn(windows []*window, key int64) bool {
 	for _, w := range windows {
 		if w.seen.has(key) {

@@ -226,3 +226,32 @@ func TestConversionMovesARecord(t *testing.T) {
 }
 
 var _ http.Handler = (*shelves)(nil)
+
+// A record that has been gone for longer than it is kept is deleted by the next sweep; one that is back in time is not.
+func TestTombstonesArePruned(t *testing.T) {
+	t.Parallel()
+	r, s := newShelfRig(t, 100)
+	r.engine.KeepDeleted = 30 * 24 * time.Hour
+	all := records("item", 0, 100)
+	for _, step := range []struct {
+		does       string
+		list       []string
+		after      time.Duration
+		tombstones int64
+		rows       int64
+	}{
+		{"three leave", all[3:], 0, 0, 100},
+		{"and stay away", all[3:], 0, 3, 100},
+		{"a month less an hour or two", all[3:], 30*24*time.Hour - 2*time.Hour, 3, 100},
+		{"one is back just in time", all[2:], 0, 2, 100},
+		{"the others are deleted", all[2:], time.Hour, 0, 98},
+		{"and one of them comes back as new", all[1:], time.Hour, 0, 99},
+	} {
+		r.clock.advance(step.after)
+		s.set("equipments", step.list)
+		n, err := r.sweepOf(equipmentStream(), false)
+		if rows := r.value("SELECT count(*) FROM equipments"); err != nil || n != step.tombstones || rows != step.rows {
+			t.Errorf("%s: %d tombstones, want %d; %v rows, want %d; %v", step.does, n, step.tombstones, rows, step.rows, err)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package pull
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ type Engine struct {
 	Mirror      *store.Mirror
 	Zone        *time.Location // the platform's
 	OverlapDays int            // an incremental scan looks back this far behind the watermark
+	KeepDeleted time.Duration  // how long a record that is gone stays; 0 is for ever
 	Paging      Paging
 	InFlight    int // requests of one scan at one time
 	Now         func() time.Time
@@ -39,13 +41,14 @@ type Options struct {
 	DryRun          bool // read and compare, write nothing
 	AcceptDeletions bool // mark as gone however many are missing
 	Trigger         string
+	Command         string // as the ledger calls the run; "" is sync
 }
 
 // Sync brings the named streams up to date, all at the same time; they share the client's limits. A stream that fails does not keep
 // the others from being read, but for a refused token, a cancelled context and a mirror that cannot be written, which stop the
 // run. The error joins what went wrong; the report says what was done in any case.
 func (e *Engine) Sync(ctx context.Context, o Options) (*Report, error) {
-	return e.run(ctx, "sync", o, e.syncStream)
+	return e.run(ctx, cmp.Or(o.Command, "sync"), o, e.syncStream)
 }
 
 // run does the same work for each stream, within a row of the ledger.
