@@ -1,0 +1,116 @@
+// Package testtools finds other people's programs for tests: readers of the mirror that nobody here wrote, browsers, checkers.
+//
+// Users build and test this module with Go alone, so a test whose program is missing is skipped and says what to
+// install. Where SOLARMIRROR_TEST_TOOLS is "all", as in .ci/run, it fails instead, so that a test cannot stay out unnoticed.
+//
+// .ci/tools/install installs everything: the Debian packages of .ci/tools/debian.txt and the npm packages of .ci/tools/package.json. To
+// use another program, add it to one of these lists; asking for one that is not listed fails anywhere.
+package testtools
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// variable says what becomes of a test whose program is missing.
+const variable = "SOLARMIRROR_TEST_TOOLS"
+
+// Program returns the path of a program on the PATH that comes with a Debian package.
+func Program(t testing.TB, name, debianPackage string) string {
+	t.Helper()
+	listedInDebian(t, debianPackage)
+	path, err := exec.LookPath(name)
+	if err != nil {
+		missing(t, name, debianPackage)
+	}
+	return path
+}
+
+// File returns the path of a file that comes with a Debian package. The pattern is that of [filepath.Glob], since libraries
+// stand in a directory named for the machine.
+func File(t testing.TB, pattern, debianPackage string) string {
+	t.Helper()
+	listedInDebian(t, debianPackage)
+	paths, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) == 0 {
+		missing(t, pattern, debianPackage)
+	}
+	return paths[0]
+}
+
+// Python returns the path of Debian's Python, which has a module that comes with a Debian package.
+func Python(t testing.TB, module, debianPackage string) string {
+	t.Helper()
+	listedInDebian(t, debianPackage)
+	const python = "/usr/bin/python3" // another one on the PATH would not have Debian's modules
+	if exec.Command(python, "-c", "import "+module).Run() != nil {
+		missing(t, "Python's "+module, debianPackage)
+	}
+	return python
+}
+
+// Node returns the command that runs a JavaScript module, given as text, where it can import an npm package.
+func Node(t testing.TB, npmPackage, script string, args ...string) *exec.Cmd {
+	t.Helper()
+	listedInNPM(t, npmPackage)
+	node := Program(t, "node", "nodejs")
+	if _, err := os.Stat(filepath.Join(tools(t), "node_modules", filepath.FromSlash(npmPackage))); err != nil {
+		missing(t, npmPackage, "npm's "+npmPackage)
+	}
+	cmd := exec.Command(node, append([]string{"--input-type=module", "--eval", script, "--"}, args...)...)
+	cmd.Dir = tools(t)
+	return cmd
+}
+
+func missing(t testing.TB, what, from string) {
+	t.Helper()
+	if os.Getenv(variable) == "all" {
+		t.Fatalf("%s is missing, and %s=all; .ci/tools/install installs %s", what, variable, from)
+	}
+	t.Skipf("needs %s; .ci/tools/install installs %s", what, from)
+}
+
+func listedInDebian(t testing.TB, debianPackage string) {
+	t.Helper()
+	list, err := os.ReadFile(filepath.Join(tools(t), "debian.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(strings.Fields(string(list)), debianPackage) {
+		t.Fatalf("%s is not in .ci/tools/debian.txt, so .ci/run would not have it: add it there", debianPackage)
+	}
+}
+
+func listedInNPM(t testing.TB, npmPackage string) {
+	t.Helper()
+	list, err := os.ReadFile(filepath.Join(tools(t), "package.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wanted struct{ Dependencies map[string]string }
+	if err := json.Unmarshal(list, &wanted); err != nil {
+		t.Fatal(err)
+	}
+	if wanted.Dependencies[npmPackage] == "" {
+		t.Fatalf("%s is not in .ci/tools/package.json, so .ci/run would not have it: add it there", npmPackage)
+	}
+}
+
+// tools is the module's directory .ci/tools.
+func tools(t testing.TB) string {
+	t.Helper()
+	_, here, _, ok := runtime.Caller(0)
+	if !ok {
+		t.Fatal("no file names in this test binary")
+	}
+	return filepath.Join(filepath.Dir(here), "..", "..", "..", ".ci", "tools")
+}
