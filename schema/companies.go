@@ -18,7 +18,7 @@ var CompanyCreations = &Table{
 		own("email_masked", Text, "E-mail address with most of its name hidden.", "E-mail (mascarado)").private(),
 		own("state", Text, "pending (to be sent), sending, done (created), rejected (invalid or refused), ambiguous (in doubt: a person or the mirror decides), cancelled.", "Situação").
 			notNull().oneOf("pending", "sending", "done", "rejected", "ambiguous", "cancelled"),
-		own("attempts", BigInt, "How often it was sent or about to be sent.", "Tentativas").notNull(),
+		own("attempts", BigInt, "How often it was sent or about to be sent.", "Tentativas").unit("times").notNull(),
 		own("revision", BigInt, "How many changes of state the row has seen.", "Revisão").notNull(),
 		own("created_at", Timestamp, "When it was queued.", "Criado em").unit("UTC").notNull(),
 		own("finished_at", Timestamp, "When it was done, rejected or cancelled.", "Concluído em").unit("UTC"),
@@ -57,7 +57,7 @@ var CompanyOutbox = &Table{
 			clause("DEFAULT 'pending' CHECK (state IN ('pending', 'sending', 'done', 'rejected', 'ambiguous', 'cancelled'))"),
 		own("allow_duplicate", Boolean, "Whether another open row may have the same CPF, CNPJ or e-mail.", "Permitir duplicado").notNull().
 			clause("DEFAULT 0 CHECK (allow_duplicate IN (0, 1))"),
-		own("attempts", BigInt, "How often it was sent or about to be sent.", "Tentativas").notNull().clause("DEFAULT 0"),
+		own("attempts", BigInt, "How often it was sent or about to be sent.", "Tentativas").unit("times").notNull().clause("DEFAULT 0"),
 		own("revision", BigInt, "How many changes of state it has seen.", "Revisão").notNull().clause("DEFAULT 0"),
 		own("next_attempt_at", Timestamp, "Not sent before this; NULL is at once.", "Próxima tentativa").unit("UTC"),
 		own("claimed_at", Timestamp, "When it was last about to be sent.", "Enviado em").unit("UTC").

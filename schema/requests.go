@@ -104,7 +104,7 @@ var requestCompanies = &Table{
 }
 
 var requestProducts = &Table{
-	Name: "request_products", Doc: "Product lines of a request.", Label: "Produtos",
+	Name: "request_products", Doc: "Product lines of a request. Type and product_code name the item in equipments, while the catalogue has it.", Label: "Produtos",
 	Shape: Many, Path: "/products", Key: []string{"request_key", "position"}, Indices: [][]string{{"product_code"}},
 	Columns: []Column{
 		requestKey(BigInt), position("Line number, from 1.", "Posição"),

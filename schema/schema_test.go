@@ -13,7 +13,7 @@ import (
 	"solarmirror/schema"
 )
 
-var update = flag.Bool("update", false, "write testdata/ddl.golden")
+var update = flag.Bool("update", false, "write testdata/ddl.golden and DICTIONARY.md")
 
 // The golden file is the contract's list of tables and columns; whoever updates it compares it with the contract.
 func TestDDL(t *testing.T) {
@@ -26,18 +26,28 @@ func TestDDL(t *testing.T) {
 		}
 		b.WriteString("\n")
 	}
-	const golden = "testdata/ddl.golden"
+	compareWithFile(t, "testdata/ddl.golden", b.String())
+}
+
+// DICTIONARY.md is there to be read where no mirror is at hand.
+func TestMarkdown(t *testing.T) {
+	t.Parallel()
+	compareWithFile(t, "DICTIONARY.md", schema.Markdown())
+}
+
+func compareWithFile(t *testing.T, name, got string) {
+	t.Helper()
 	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
+		if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(golden)
+	want, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("DDL (-%s +declared); `go test ./schema -update` writes the file:\n%s", golden, diff)
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("-%s +declared; `go test ./schema -update` writes the file:\n%s", name, diff)
 	}
 }
 
@@ -129,15 +139,23 @@ func TestColumnsAreDeclaredInFull(t *testing.T) {
 			if c.Type == schema.Boolean && c.Path != "" && c.Clause != "CHECK ("+c.Name+" IN (0, 1))" {
 				t.Errorf("%s is not bounded to 0 and 1: %q", c.Name, c.Clause)
 			}
-			if hasUnit := c.Unit != ""; c.Path != "" && hasUnit != measured(c) {
+			if hasUnit := c.Unit != ""; c.Type != schema.Date && hasUnit != measures(table, c) {
 				t.Errorf("%s %s has the unit %q", c.Name, c.Type, c.Unit)
 			}
 		}
 	})
 }
 
-func measured(c schema.Column) bool {
-	return c.Type == schema.Real || c.Type == schema.BigInt || c.Type == schema.Timestamp
+// measures says whether a column's values are amounts or moments; numbers that only name something have no unit.
+func measures(t *schema.Table, c schema.Column) bool {
+	names := []string{"schema_version", "revision", "outbox_id", "request_key"}
+	switch c.Type {
+	case schema.Real, schema.Timestamp:
+		return true
+	case schema.BigInt:
+		return !t.IsKey(c.Name) && c.References() == "" && !slices.Contains(names, c.Name)
+	}
+	return false
 }
 
 // What identifies a person, by the last step of its path; the rest is listed by hand in the declarations.

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,7 +19,7 @@ func newSchemaCommand(a *app) *cobra.Command {
 		Short:   "Describe the mirror's tables and columns",
 		Example: "  solarmirror schema columns requests",
 	}
-	cmd.AddCommand(newSchemaTablesCommand(a), newSchemaColumnsCommand(a), newSchemaDDLCommand(a))
+	cmd.AddCommand(newSchemaTablesCommand(a), newSchemaColumnsCommand(a), newSchemaDDLCommand(a), newSchemaMarkdownCommand(a), newSchemaDatasetteCommand(a))
 	return cmd
 }
 
@@ -83,6 +85,43 @@ func newSchemaDDLCommand(a *app) *cobra.Command {
 				}
 			}
 			return nil
+		},
+	}
+}
+
+func newSchemaMarkdownCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "markdown",
+		Short:   "Print the data dictionary as a document, with entity diagrams",
+		Example: "  solarmirror schema markdown > dictionary.md",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := io.WriteString(a.stdout, schema.Markdown())
+			return err
+		},
+	}
+}
+
+func newSchemaDatasetteCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "datasette [FILE]",
+		Short: "Print the data dictionary as metadata for Datasette",
+		Long: `Print metadata that makes Datasette show what each table and column means, and hides
+the ledger. Datasette knows a database by its file's name: give the FILE you will
+serve when it is not called solarmirror.db. It is not read.`,
+		Example: "  solarmirror schema datasette > metadata.json && datasette data/published/solarmirror.db --metadata metadata.json",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			file := "solarmirror.db"
+			if len(args) == 1 {
+				file = args[0]
+			}
+			text, err := schema.Datasette(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
+			if err != nil {
+				return err
+			}
+			_, err = a.stdout.Write(text)
+			return err
 		},
 	}
 }
