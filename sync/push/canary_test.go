@@ -13,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"solarmirror/store"
 	"solarmirror/sync/platform/platformtest"
 )
 
@@ -66,12 +67,60 @@ func TestCanaries(t *testing.T) {
 	if log.text.Len() == 0 || r.platform.Companies()[0].Password != "canary-password-0" {
 		t.Error("nothing was logged or sent, so nothing is proved")
 	}
-	must(t, filepath.WalkDir(r.dir, func(path string, entry fs.DirEntry, err error) error {
+	r.mustHoldNoSecretOnDisk()
+}
+
+// TestPanicCanaries has a push of sealed passwords panic at every reading of its clock, before, in and after each POST. Neither what the
+// crash prints nor the log nor any file tells a secret, and the next push repeats nothing.
+func TestPanicCanaries(t *testing.T) {
+	t.Parallel()
+	keys := filepath.Join(t.TempDir(), "key")
+	must(t, store.GenerateSealingKey(keys))
+	crashes, posted := 0, 0
+	for at := int64(1); ; at++ {
+		r := newRig(t, nil)
+		var err error
+		r.key, err = store.ReadSealingKey(keys)
+		must(t, err)
+		r.clock.ms.Store(time.Now().UnixMilli())
+		r.add(companies(2)...)
+		cmd := r.command(childPush{Key: keys, PanicAt: at})
+		var said bytes.Buffer
+		cmd.Stderr = &said
+		err = cmd.Run()
+		mustHoldNoSecret(t, "a crash", said.Bytes())
+		r.mustHoldNoSecretOnDisk()
+		if err == nil {
+			break
+		}
+		if !bytes.Contains(said.Bytes(), []byte("panic: the clock stands still")) || !bytes.Contains(said.Bytes(), []byte("goroutine ")) {
+			t.Fatalf("it did not crash as it should: %v\n%s", err, said.Bytes())
+		}
+		crashes++
+		posted += len(r.platform.CompanyCounts())
+		r.clock.advance(time.Hour)
+		_, _ = r.push()
+		for id, count := range r.platform.CompanyCounts() {
+			if count.Received > 1 {
+				t.Errorf("crash %d: %s was sent %d times", at, id, count.Received)
+			}
+		}
+	}
+	if posted == 0 {
+		t.Error("no crash came after a POST")
+	}
+	t.Logf("%d crashes, %d POSTs before them", crashes, posted)
+}
+
+// mustHoldNoSecretOnDisk looks at every byte of every file.
+func (r *rig) mustHoldNoSecretOnDisk() {
+	r.t.Helper()
+	must(r.t, filepath.WalkDir(r.dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
 		content, err := os.ReadFile(path)
-		mustHoldNoSecret(t, path, content)
+		mustHoldNoSecret(r.t, path, content)
 		return err
 	}))
 }

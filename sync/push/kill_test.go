@@ -1,81 +1,26 @@
 package push
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"solarmirror/store"
-	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
 )
 
 var (
-	killCount   = flag.Int("kills", 3, "how often TestKilledPush kills a push")
-	killRows    = flag.Int("companies", 8, "how many companies each push of TestKilledPush has to send")
-	killSeed    = flag.Uint64("seed", 1, "seed of TestKilledPush")
-	childFields = []string{"outbox", "mirror", "url", "ahead"}
+	killCount = flag.Int("kills", 3, "how often TestKilledPush kills a push")
+	killRows  = flag.Int("companies", 8, "how many companies each push of TestKilledPush has to send")
+	killSeed  = flag.Uint64("seed", 1, "seed of TestKilledPush")
 )
-
-// childEnv makes the test binary push, as a process that can be killed.
-const childEnv = "PUSH_TEST_CHILD"
-
-// pushAsChild is one push with real files and the real clock, set ahead so that postponed rows are due.
-func pushAsChild() int {
-	given := strings.Split(os.Getenv(childEnv), "\n")
-	if len(given) != len(childFields) {
-		return 2
-	}
-	if err := pushOnce(given[0], given[1], given[2], given[3]); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
-}
-
-func pushOnce(outbox, mirror, url, ahead string) error {
-	ctx := context.Background()
-	shift, err := time.ParseDuration(ahead)
-	if err != nil {
-		return err
-	}
-	now := func() time.Time { return time.Now().Add(shift) }
-	lock, err := store.AcquireLock(ctx, outbox, "push", false)
-	if err != nil {
-		return err
-	}
-	defer lock.Release()
-	client, err := platform.New(platform.Config{
-		BaseURL: url, Token: func(context.Context) (string, error) { return token, nil }, RequestsPerSecond: 10_000,
-		Timeout: 250 * time.Millisecond, MaxRetryWait: time.Millisecond,
-	})
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	o, err := store.OpenOutbox(ctx, outbox, store.OutboxOptions{Now: now})
-	if err != nil {
-		return err
-	}
-	defer o.Close()
-	m, err := store.OpenCreations(ctx, mirror)
-	if err != nil {
-		return err
-	}
-	defer m.Close()
-	_, err = (&Pusher{Client: client, Outbox: o, Mirror: m, Now: now}).Push(ctx)
-	return err
-}
 
 // TestKilledPush kills a real process that sends companies, at a random moment: before the platform acts, between acting and answering,
 // after the answer, or whenever. Meanwhile the platform ends calls in every way it knows. Then pushes run until nothing is
@@ -150,8 +95,7 @@ func (k *killing) reached(stage int, call int64) {
 }
 
 func (k *killing) start(ahead time.Duration) *exec.Cmd {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+strings.Join([]string{k.outboxPath(), k.mirrorPath(), k.server.URL, ahead.String()}, "\n"), "GORACE=atexit_sleep_ms=0")
+	cmd := k.command(childPush{Ahead: ahead})
 	must(k.t, cmd.Start())
 	return cmd
 }

@@ -22,8 +22,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(childEnv) != "" {
-		os.Exit(pushAsChild())
+	if given := os.Getenv(childEnv); given != "" {
+		os.Exit(pushAsChild(given))
 	}
 	goleak.VerifyTestMain(m)
 }
