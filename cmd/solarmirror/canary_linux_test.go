@@ -146,14 +146,10 @@ func TestCrashesTellNoSecret(t *testing.T) {
 	t.Parallel()
 	w := newWatched(t)
 	w.mustExit(t, exitOK, "", "outbox", "keygen", "key")
+	w.env = []string{"SOLARMIRROR_OUTBOX_KEY_FILE=key"}
 	w.mustExit(t, exitOK, "", "sync", "orders")
 	w.crash(t, "sync", "--log-level", "trace")
-	cmd := w.command(t, "outbox", "add")
-	cmd.Env = append(cmd.Env, "SOLARMIRROR_OUTBOX_KEY_FILE=key")
-	cmd.Stdin = strings.NewReader(companyJSON("11.222.333/0001-81"))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	w.mustExit(t, exitOK, companyJSON("11.222.333/0001-81"), "outbox", "add")
 	if dump := w.crash(t, "push", "--log-level", "trace"); !bytes.Contains(dump, []byte("sync/push.(*Pusher).Push")) {
 		t.Errorf("it was not pushing when it crashed:\n%s", dump)
 	}
@@ -177,7 +173,7 @@ func TestCrashesTellNoSecret(t *testing.T) {
 func (w *watched) crash(t *testing.T, args ...string) []byte {
 	t.Helper()
 	cmd := w.command(t, args...)
-	cmd.Env = append(cmd.Env, "SOLARMIRROR_OUTBOX_KEY_FILE=key", "GOTRACEBACK=system")
+	cmd.Env = append(cmd.Env, "GOTRACEBACK=system")
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	started, ended := make(chan struct{}), make(chan struct{})

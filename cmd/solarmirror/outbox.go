@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"solarmirror/cmd/internal/config"
 	"solarmirror/store"
@@ -71,10 +69,4 @@ func rowNumber(cmd *cobra.Command, arg string) (int64, error) {
 		return 0, &usageError{command: cmd.CommandPath(), err: fmt.Errorf("%q is no number of a row; \"solarmirror outbox list\" shows them", arg)}
 	}
 	return id, nil
-}
-
-// isTerminal reports whether r is one.
-func isTerminal(r io.Reader) bool {
-	f, ok := r.(interface{ Fd() uintptr })
-	return ok && term.IsTerminal(int(f.Fd()))
 }

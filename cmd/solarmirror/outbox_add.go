@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"solarmirror/cmd/internal/config"
 	"solarmirror/store"
@@ -25,12 +23,12 @@ func newOutboxAddCommand(a *app) *cobra.Command {
 		Use:   "add",
 		Short: "Queue one company or several, given as JSON on standard input",
 		Long: `Queue companies to be created. Standard input holds the platform's own JSON, one
-object or an array of them; on a terminal the fields are asked for, the password without
-showing it. Everything is validated at once; unless all is valid nothing is queued.`,
+object or an array of them; on a terminal the fields are asked for, each again until it is
+valid, the password without showing it. Unless all is valid nothing is queued.`,
 		Example: `  echo '{"name":"Ana","email":"ana@example.com","password":"…","CNPJ":"11.222.333/0001-81"}' | solarmirror outbox add`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			entries, err := a.readCompanies()
+			entries, err := a.readCompanies(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -42,45 +40,11 @@ showing it. Everything is validated at once; unless all is valid nothing is queu
 }
 
 // readCompanies reads what add is given.
-func (a *app) readCompanies() ([]push.Entry, error) {
+func (a *app) readCompanies(ctx context.Context) ([]push.Entry, error) {
 	if isTerminal(a.stdin) {
-		return a.askCompany()
+		return a.askCompany(ctx)
 	}
 	return push.ReadJSON(a.stdin)
-}
-
-// askCompany asks for one company on a terminal. Empty answers are left out.
-func (a *app) askCompany() ([]push.Entry, error) {
-	in := bufio.NewReader(a.stdin)
-	var c store.Company
-	for _, q := range []struct {
-		label string
-		to    *string
-	}{
-		{"First name of the contact", &c.Name}, {"Surname", &c.Surname}, {"E-mail", &c.Email}, {"CNPJ (empty for an individual)", &c.CNPJ}, {"CPF", &c.CPF},
-		{"CEP", &c.CEP}, {"State (UF)", &c.State}, {"City", &c.City}, {"Street", &c.Patio}, {"Number", &c.Number}, {"Neighbourhood", &c.Neighborhood},
-		{"Complement", &c.Complement}, {"Mobile number", &c.Cellphone}, {"Responsible collaborator's e-mail", &c.Responsible},
-		{"State registration (empty for none)", &c.StateInscription},
-	} {
-		fmt.Fprintf(a.stderr, "%s: ", q.label)
-		line, err := in.ReadString('\n')
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", strings.ToLower(q.label), err)
-		}
-		*q.to = strings.TrimSpace(line)
-	}
-	if c.StateInscription != "" {
-		c.HasStateInscription = "sim"
-	}
-	fmt.Fprint(a.stderr, "Password (not shown): ")
-	password, err := term.ReadPassword(int(a.stdin.(*os.File).Fd()))
-	fmt.Fprintln(a.stderr)
-	if err != nil {
-		return nil, fmt.Errorf("read the password: %w", err)
-	}
-	c.Password = store.Password(password)
-	c = push.Normalise(c)
-	return []push.Entry{{Line: 1, Company: c, Err: push.Validate(c)}}, nil
 }
 
 // importFormats are the forms of a file of companies.

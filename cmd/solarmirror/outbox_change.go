@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -147,12 +145,7 @@ func (a *app) confirm(cmd *cobra.Command, yes bool, question string) error {
 	if !isTerminal(a.stdin) {
 		return &usageError{command: cmd.CommandPath(), err: errors.New("this cannot be undone, and there is no terminal to ask on; add --yes")}
 	}
-	fmt.Fprintf(a.stderr, "%s [y/N] ", question)
-	answer, err := bufio.NewReader(a.stdin).ReadString('\n')
-	if err == nil && strings.EqualFold(strings.TrimSpace(answer), "y") {
-		return nil
-	}
-	return errors.New("nothing was changed")
+	return a.confirmed(cmd.Context(), question)
 }
 
 func newOutboxCancelCommand(a *app) *cobra.Command {

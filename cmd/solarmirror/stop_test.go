@@ -83,6 +83,8 @@ type program struct {
 	dir      string
 	url      string
 	token    string
+	env      []string    // beside what every program needs
+	mirror   string      // the file's path below dir
 	platform *signalling // nil when nothing signals
 }
 
@@ -91,7 +93,7 @@ func newProgram(t *testing.T, h http.Handler) *program {
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	s, _ := h.(*signalling)
-	return &program{dir: t.TempDir(), url: server.URL, token: simulationToken, platform: s}
+	return &program{dir: t.TempDir(), url: server.URL, token: simulationToken, mirror: "m.db", platform: s}
 }
 
 // command is one command line of the program, not yet started.
@@ -105,7 +107,8 @@ func (p *program) command(t *testing.T, args ...string) *exec.Cmd {
 	cmd.Args = append([]string{"solarmirror"}, args...) // by this name TestMain knows that it is to be the program
 	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "SOLARMIRROR_PLATFORM_BASE_URL="+p.url,
-		"SOLARMIRROR_PLATFORM_TOKEN="+p.token, "SOLARMIRROR_PLATFORM_REQUESTS_PER_SECOND=1000", "SOLARMIRROR_MIRROR_PATH=m.db")
+		"SOLARMIRROR_PLATFORM_TOKEN="+p.token, "SOLARMIRROR_PLATFORM_REQUESTS_PER_SECOND=1000", "SOLARMIRROR_MIRROR_PATH="+p.mirror)
+	cmd.Env = append(cmd.Env, p.env...)
 	return cmd
 }
 
@@ -134,7 +137,7 @@ func exitCodeOf(t *testing.T, cmd *exec.Cmd, err error) int {
 
 func (p *program) open(t *testing.T) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(p.dir, "m.db")+"?mode=ro")
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(p.dir, p.mirror)+"?mode=ro")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +169,7 @@ func (p *program) strings(t *testing.T, query string) []string {
 // checkWhole checks that the file is sound, and that no child stands without its record.
 func (p *program) checkWhole(t *testing.T) {
 	t.Helper()
-	if _, err := os.Stat(filepath.Join(p.dir, "m.db")); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(p.dir, p.mirror)); errors.Is(err, os.ErrNotExist) {
 		return // stopped before the file was made
 	}
 	if got := p.strings(t, "PRAGMA integrity_check"); !cmp.Equal(got, []string{"ok"}) {
