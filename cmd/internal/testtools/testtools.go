@@ -1,7 +1,7 @@
 // Package testtools finds other people's programs for tests: readers of the mirror that nobody here wrote, browsers, checkers.
 //
 // Users build and test this module with Go alone, so a test whose program is missing is skipped and says what to
-// install. Where SOLARMIRROR_TEST_TOOLS is "all", as in .ci/run, it fails instead, so that a test cannot stay out unnoticed.
+// install. Where TEST_TOOLS is "all", as in .ci/run, it fails instead, so that a test cannot stay out unnoticed.
 //
 // .ci/tools/install installs everything: the Debian packages of .ci/tools/debian.txt and the npm packages of .ci/tools/package.json. To
 // use another program, add it to one of these lists; asking for one that is not listed fails anywhere.
@@ -19,7 +19,7 @@ import (
 )
 
 // variable says what becomes of a test whose program is missing.
-const variable = "SOLARMIRROR_TEST_TOOLS"
+const variable = "TEST_TOOLS" // SOLARMIRROR_ would make it a setting of the program
 
 // Program returns the path of a program on the PATH that comes with a Debian package.
 func Program(t testing.TB, name, debianPackage string) string {

@@ -32,18 +32,18 @@ func judge(f func(testing.TB)) (v *verdict) {
 
 func TestMissingProgram(t *testing.T) {
 	absent := func(t testing.TB) { testtools.Program(t, "no-such-program", "sqlite3") }
-	t.Setenv("SOLARMIRROR_TEST_TOOLS", "")
+	t.Setenv("TEST_TOOLS", "")
 	if v := judge(absent); !strings.Contains(v.skipped, "install") || v.failed != "" {
 		t.Errorf("skipped %q, failed %q; want it skipped with what to install", v.skipped, v.failed)
 	}
-	t.Setenv("SOLARMIRROR_TEST_TOOLS", "all")
+	t.Setenv("TEST_TOOLS", "all")
 	if v := judge(absent); !strings.Contains(v.failed, "install") {
 		t.Errorf("skipped %q, failed %q; want it failed with what to install", v.skipped, v.failed)
 	}
 }
 
 func TestUnlistedPackage(t *testing.T) {
-	t.Setenv("SOLARMIRROR_TEST_TOOLS", "")
+	t.Setenv("TEST_TOOLS", "")
 	for name, f := range map[string]func(testing.TB){
 		"debian": func(t testing.TB) { testtools.Program(t, "go", "golang-that-is-not-listed") },
 		"npm":    func(t testing.TB) { testtools.Node(t, "left-pad", "") },
