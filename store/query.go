@@ -41,7 +41,11 @@ func (m *Mirror) Query(ctx context.Context, query string) (*Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("query: %w", explain(m.path, err))
 	}
-	result := &Result{rows: rows, path: m.path}
+	return newResult(rows, m.path)
+}
+
+func newResult(rows *sqlx.Rows, path string) (*Result, error) {
+	result := &Result{rows: rows, path: path}
 	types, err := rows.ColumnTypes()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("query: read the columns: %w", err), rows.Close())

@@ -73,6 +73,7 @@ func newRootCommand(a *app) *cobra.Command {
 		newStatusCommand(a),
 		newDoctorCommand(a),
 		newQueryCommand(a),
+		newExportCommand(a),
 		newRejectsCommand(a),
 		newPushCommand(a),
 		newOutboxCommand(a),

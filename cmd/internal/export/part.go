@@ -1,0 +1,114 @@
+package export
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+
+	"solarmirror/schema"
+)
+
+// part is one file to be: a table, or one month of it.
+type part struct {
+	table    *schema.Table
+	path     string  // from the directory of the export, with slashes
+	month    string  // "" where the table is not cut
+	keyed    bool    // holds the rows of the requests in keys, and no others
+	keys     []int64 // surrogate
+	madeFrom string  // "" where only the rows themselves can tell
+}
+
+// parts cuts a table.
+func (s *source) parts(t *schema.Table, f Format) []part {
+	switch {
+	case slices.Contains(schema.Requests.Tables(), t), t.Of == schema.Requests:
+		return cut(t, f, s.requests, true)
+	case t.Of == schema.Equipments:
+		return cut(t, f, s.history[t], true)
+	case t.Key[0] == schema.Requests.Key[0]: // a mart: its rows change with more than the request
+		return cut(t, f, s.requests, false)
+	case slices.Contains(schema.Equipments.Tables(), t):
+		return []part{{table: t, path: wholePath(t, f), madeFrom: s.catalog.whole()}}
+	}
+	return []part{{table: t, path: wholePath(t, f)}}
+}
+
+// cut makes one part of each month of the records that a table's rows belong to; traced says that the rows are as the records are.
+func cut(t *schema.Table, f Format, of records, traced bool) []part {
+	if !f.months {
+		p := part{table: t, path: wholePath(t, f)}
+		if traced {
+			p.madeFrom = of.whole()
+		}
+		return []part{p}
+	}
+	var list []part
+	for _, month := range of.months() {
+		p := part{
+			table: t, month: month, path: path.Join(t.Name, "month="+month, "part"+f.extension),
+			keyed: t.Key[0] == schema.Requests.Key[0], keys: of.keys[month],
+		}
+		if traced {
+			p.madeFrom = of.prints[month]
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+func wholePath(t *schema.Table, f Format) string {
+	if f.months {
+		return path.Join(t.Name, "part"+f.extension)
+	}
+	return t.Name + f.extension
+}
+
+// keysAtOnce is how many requests one statement asks for.
+const keysAtOnce = 1000
+
+// rows yields the rows of a part in the order of the table's key.
+func (s *source) rows(ctx context.Context, p part) iter.Seq2[[]any, error] {
+	order := " ORDER BY " + strings.Join(p.table.Key, ", ")
+	query := "SELECT " + strings.Join(columnsSQL(p.table), ", ") + " FROM " + p.table.Name
+	switch {
+	case p.keyed:
+		return s.rowsOfKeys(ctx, fmt.Sprintf("%s WHERE %s IN (SELECT value FROM json_each(?))%s", query, p.table.Key[0], order), p.keys)
+	case p.month == noMonth:
+		return s.query(ctx, query+" WHERE substr(valid_from, 1, 7) NOT GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]'"+order)
+	case p.month != "":
+		return s.query(ctx, query+" WHERE substr(valid_from, 1, 7) = ?"+order, p.month)
+	}
+	return s.query(ctx, query+order)
+}
+
+func (s *source) rowsOfKeys(ctx context.Context, query string, keys []int64) iter.Seq2[[]any, error] {
+	return func(yield func([]any, error) bool) {
+		for some := range slices.Chunk(keys, keysAtOnce) {
+			list, err := json.Marshal(some)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for row, err := range s.query(ctx, query, string(list)) {
+				if !yield(row, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// columnsSQL lists a table's columns; the sign keeps the driver from reading dates and times.
+func columnsSQL(t *schema.Table) []string {
+	names := t.ColumnNames()
+	for i, c := range t.Columns {
+		if c.Type == schema.Date || c.Type == schema.Timestamp {
+			names[i] = "+" + c.Name
+		}
+	}
+	return names
+}
