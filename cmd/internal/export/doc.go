@@ -9,10 +9,10 @@
 //	DIR/equipments/part.parquet                 everything else
 //	DIR/requests.csv                            CSV: one file per table
 //
-// A row that belongs to a request (its table's key begins with request_key) lies in the month, in UTC, in which that request was created: an
-// order as an order, a budget as a budget, so that a request and all that hangs under it lie in the same month. Requests without a date
+// A request, all that hangs under it and its history lie in the month, in UTC, in which it was created: an order as an order, a budget as a budget.
+// Requests without a date
 // lie in month=__HIVE_DEFAULT_PARTITION__, which readers take for NULL. The catalogue has no dates of the platform's and is one file per
-// table, but for its history, which lies in the month of valid_from. A month that has requests has a file in each of their tables, with or without
+// table, but for its history, which lies in the month of valid_from. Ledger and marts are one file per table. A month that has requests has a file in each of their tables, with or without
 // rows, and a table without any month has one file without rows, so that its columns can be read.
 //
 // # Only what changed

@@ -26,36 +26,26 @@ type part struct {
 func (s *source) parts(t *schema.Table, f Format) []part {
 	switch {
 	case slices.Contains(schema.Requests.Tables(), t), t.Of == schema.Requests:
-		return cut(t, f, s.requests, true)
+		return cut(t, f, s.requests)
 	case t.Of == schema.Equipments:
-		return cut(t, f, s.history[t], true)
-	case t.Key[0] == schema.Requests.Key[0]: // a mart: its rows change with more than the request
-		return cut(t, f, s.requests, false)
+		return cut(t, f, s.history[t])
 	case slices.Contains(schema.Equipments.Tables(), t):
 		return []part{{table: t, path: wholePath(t, f), madeFrom: s.catalog.whole()}}
 	}
 	return []part{{table: t, path: wholePath(t, f)}}
 }
 
-// cut makes one part of each month of the records that a table's rows belong to; traced says that the rows are as the records are.
-func cut(t *schema.Table, f Format, of records, traced bool) []part {
+// cut makes one part of each month of the records that a table's rows belong to.
+func cut(t *schema.Table, f Format, of records) []part {
 	if !f.months {
-		p := part{table: t, path: wholePath(t, f)}
-		if traced {
-			p.madeFrom = of.whole()
-		}
-		return []part{p}
+		return []part{{table: t, path: wholePath(t, f), madeFrom: of.whole()}}
 	}
 	var list []part
 	for _, month := range of.months() {
-		p := part{
-			table: t, month: month, path: path.Join(t.Name, "month="+month, "part"+f.extension),
-			keyed: t.Key[0] == schema.Requests.Key[0], keys: of.keys[month],
-		}
-		if traced {
-			p.madeFrom = of.prints[month]
-		}
-		list = append(list, p)
+		list = append(list, part{
+			table: t, month: month, path: path.Join(t.Name, "month="+month, "part"+f.extension), madeFrom: of.prints[month],
+			keyed: of.keys != nil, keys: of.keys[month],
+		})
 	}
 	return list
 }
@@ -70,9 +60,12 @@ func wholePath(t *schema.Table, f Format) string {
 // keysAtOnce is how many requests one statement asks for.
 const keysAtOnce = 1000
 
-// rows yields the rows of a part in the order of the table's key.
+// rows yields the rows of a part, in the order of the table's key.
 func (s *source) rows(ctx context.Context, p part) iter.Seq2[[]any, error] {
 	order := " ORDER BY " + strings.Join(p.table.Key, ", ")
+	if len(p.table.Key) == 0 { // a mart; the same rows shall make the same file
+		order = " ORDER BY " + strings.Join(p.table.ColumnNames(), ", ")
+	}
 	query := "SELECT " + strings.Join(columnsSQL(p.table), ", ") + " FROM " + p.table.Name
 	switch {
 	case p.keyed:

@@ -31,11 +31,7 @@ type source struct {
 // records is what lies in each month: fingerprints, and of the requests their keys.
 type records struct {
 	prints map[string]string
-	keys   map[string][]int64
-}
-
-func newRecords() records {
-	return records{prints: map[string]string{}, keys: map[string][]int64{}}
+	keys   map[string][]int64 // nil of others
 }
 
 // months returns the months in order; at least one, so that every table has a file.
@@ -98,7 +94,10 @@ func newSource(ctx context.Context, snapshot *store.Snapshot) (*source, error) {
 
 // fingerprint digests the rows of a query by the month in their first column; keyed ones have their key in the second.
 func (s *source) fingerprint(ctx context.Context, epoch string, keyed bool, query string) (records, error) {
-	found, digests := newRecords(), map[string]*xxhash.Digest{}
+	found, digests := records{prints: map[string]string{}}, map[string]*xxhash.Digest{}
+	if keyed {
+		found.keys = map[string][]int64{}
+	}
 	for row, err := range s.query(ctx, query) {
 		if err != nil {
 			return records{}, err
