@@ -43,6 +43,15 @@ func newModel(version int, tables []*schema.Table, dictionary *schema.Rows) *mod
 	return mod
 }
 
+// width is the number of columns of the widest table.
+func (mod *model) width() int {
+	n := 0
+	for _, t := range mod.tables {
+		n = max(n, len(t.Columns))
+	}
+	return n
+}
+
 // layout is what the file does hold.
 type layout struct {
 	columns map[string][]string // of every table, SQLite's own left out

@@ -50,6 +50,7 @@ type Mirror struct {
 	// Of a Mirror that writes; nil otherwise.
 	write *sqlx.DB
 	conn  *sqlx.Conn    // the only connection of write
+	rows  *source       // what its statements read pages from
 	turn  chan struct{} // holds one token; whoever took it out may write until it is put back
 
 	mu         sync.Mutex
@@ -71,10 +72,7 @@ func open(ctx context.Context, path string, o Options, mod *model) (*Mirror, err
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	write, err := sql.Open("sqlite", dsn(path, writerPragmas))
-	if err != nil {
-		return nil, fmt.Errorf("open mirror %s: %w", path, err)
-	}
+	write := sql.OpenDB(writerConnector{dsn(path, writerPragmas)})
 	write.SetMaxOpenConns(1)
 	m := &Mirror{
 		path: path, now: o.Now, log: o.Log, model: mod, write: sqlx.NewDb(write, bindLabel),
@@ -102,6 +100,9 @@ func (m *Mirror) start(ctx context.Context) error {
 		return err
 	}
 	if _, err := conn.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
+		return err
+	}
+	if m.rows, err = newSource(ctx, conn, m.model.width()); err != nil {
 		return err
 	}
 	if err := m.migrate(ctx); err != nil {
@@ -179,6 +180,9 @@ func (m *Mirror) Close() error {
 	}
 	if m.write != nil {
 		errs = append(errs, m.write.Close())
+	}
+	if m.rows != nil {
+		m.rows.close()
 	}
 	return errors.Join(errs...)
 }

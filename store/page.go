@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/binary"
 	"fmt"
-	"slices"
+
+	"github.com/jmoiron/sqlx"
 
 	"solarmirror/schema"
 )
@@ -41,40 +43,39 @@ type Stored struct {
 	Deleted   bool   // whether it is a tombstone
 }
 
-// Stored looks up the records of a page, in one query for up to 1,024 of them. The result is in the order of keys.
+// Stored looks up the records of a page, in one query. The result is in the order of keys.
 func (tx *Tx) Stored(root *schema.Table, keys []NaturalKey) ([]Stored, error) {
-	found := make([]Stored, 0, len(keys))
-	for part := range slices.Chunk(keys, lookupSizes[len(lookupSizes)-1]) {
-		some, err := tx.lookup(root, part)
-		if err != nil {
-			return nil, tx.fail(fmt.Sprintf("look up %d records in %s", len(keys), root.Name), err)
-		}
-		found = append(found, some...)
+	doing := fmt.Sprintf("look up %d records in %s", len(keys), root.Name)
+	known, err := tx.statements(root)
+	if err != nil {
+		return nil, tx.fail(doing, err)
+	}
+	query, err := tx.prepared(known.lookup)
+	if err != nil {
+		return nil, tx.fail(doing, err)
+	}
+	values := make([]any, 0, 2*len(keys))
+	for _, k := range keys {
+		values = append(values, k[0], k[1])
+	}
+	tx.m.rows.show(values, 2)
+	defer tx.m.rows.clear()
+	found, err := readStored(query, len(keys))
+	if err != nil {
+		return nil, tx.fail(doing, err)
 	}
 	return found, nil
 }
 
-func (tx *Tx) lookup(root *schema.Table, keys []NaturalKey) ([]Stored, error) {
-	known, err := tx.statements(root)
-	if err != nil {
-		return nil, err
-	}
-	size := slices.IndexFunc(lookupSizes[:], func(n int) bool { return n >= len(keys) })
-	query, err := tx.prepared(known.lookup[size])
-	if err != nil {
-		return nil, err
-	}
-	args := make([]any, 2*lookupSizes[size])
-	for i, k := range keys {
-		args[2*i], args[2*i+1] = k[0], k[1]
-	}
-	rows, err := query.QueryContext(context.Background(), args...)
+// readStored runs a lookup of n keys.
+func readStored(query *sqlx.Stmt, n int) ([]Stored, error) {
+	rows, err := query.QueryContext(context.Background())
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	found := make([]Stored, len(keys))
-	var hash []byte
+	found := make([]Stored, n)
+	var hash sql.RawBytes
 	for rows.Next() {
 		var i int
 		var s Stored
@@ -156,24 +157,20 @@ func (tx *Tx) rootOf(rows []schema.Rows) (*schema.Table, error) {
 	return root, nil
 }
 
+// deleteChildren deletes the rows that records have in a child table.
 func (tx *Tx) deleteChildren(child *schema.Table, keys []int64) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	doing := "delete from " + child.Name
-	statement, err := tx.prepared(tx.m.model.statements[child].delete)
-	if err != nil {
-		return tx.fail(doing, err)
+	values := make([]any, len(keys))
+	for i, key := range keys {
+		values[i] = key
 	}
-	for _, key := range keys {
-		if _, err := tx.run(doing, statement, []any{key}); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := tx.execOver(values, 1, "delete from "+child.Name, tx.m.model.statements[child].delete)
+	return err
 }
 
-// insertRows writes rows into their table, one by one through a prepared statement.
+// insertRows writes rows into their table, in one statement.
 func (tx *Tx) insertRows(rows *schema.Rows) error {
 	t := rows.Table
 	doing := "insert into " + t.Name
@@ -184,20 +181,35 @@ func (tx *Tx) insertRows(rows *schema.Rows) error {
 	if err != nil {
 		return tx.fail(doing, err)
 	}
-	statement, err := tx.prepared(known.insert)
-	if err != nil {
-		return tx.fail(doing, err)
+	if len(rows.Values) == 0 {
+		return nil
 	}
-	for i := range rows.Len() {
-		touched, err := tx.run(doing, statement, rows.Row(i))
-		if err != nil {
-			return err
-		}
-		if touched != 1 {
-			return tx.fail(doing, fmt.Errorf("key %v belongs to another record", rows.Row(i)[0]))
-		}
+	touched, err := tx.execOver(rows.Values, len(t.Columns), doing, known.insert)
+	if err != nil {
+		return err
+	}
+	if touched != int64(rows.Len()) {
+		return tx.failStray(doing, known, rows)
 	}
 	return nil
+}
+
+// failStray names the key that kept an upsert from touching all its rows.
+func (tx *Tx) failStray(doing string, known *statements, rows *schema.Rows) error {
+	tx.m.rows.show(rows.Values, len(rows.Table.Columns))
+	defer tx.m.rows.clear()
+	var key int64
+	if _, err := tx.get(doing, &key, known.stray); err != nil {
+		return err
+	}
+	return tx.fail(doing, fmt.Errorf("key %d belongs to another record", key))
+}
+
+// execOver runs a statement that works on rows of so many values each, which it finds in the source.
+func (tx *Tx) execOver(values []any, row int, doing, query string) (int64, error) {
+	tx.m.rows.show(values, row)
+	defer tx.m.rows.clear()
+	return tx.exec(doing, query)
 }
 
 // SetHash stores the hash of a record whose content has not changed, and touches nothing else.

@@ -133,27 +133,37 @@ func TestStoredOfManyKeys(t *testing.T) {
 	}
 }
 
-func TestStoredUsesTheUniqueIndex(t *testing.T) {
+func TestPagesAreFoundByIndex(t *testing.T) {
 	t.Parallel()
 	m := openMirror(t, mirrorPath(t))
 	for _, root := range schema.Roots() {
-		for _, query := range m.model.statements[root].lookup {
-			rows, err := m.read.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+strings.ReplaceAll(query, "?", "'x'"))
-			must(t, err)
-			var plan []string
-			for rows.Next() {
-				var id, parent, unused int
-				var detail string
-				must(t, rows.Scan(&id, &parent, &unused, &detail))
-				plan = append(plan, detail)
-			}
-			must(t, errors.Join(rows.Err(), rows.Close()))
-			want := fmt.Sprintf("SEARCH r USING INDEX sqlite_autoindex_%s_1 (%s=? AND %s=?)", root.Name, root.Unique[0], root.Unique[1])
-			if got := strings.Join(plan, "\n"); !strings.Contains(got, want) {
-				t.Errorf("%s: plan\n%s\nlacks %s", root.Name, got, want)
+		want := fmt.Sprintf("SEARCH r USING INDEX sqlite_autoindex_%s_1 (%s=? AND %s=?)", root.Name, root.Unique[0], root.Unique[1])
+		if got := planOf(t, m, m.model.statements[root].lookup); !strings.Contains(got, want) {
+			t.Errorf("%s: plan\n%s\nlacks %s", root.Name, got, want)
+		}
+		for _, child := range root.Tables()[1:] {
+			want := fmt.Sprintf("SEARCH %s USING PRIMARY KEY (%s=?)", child.Name, child.Key[0])
+			if got := planOf(t, m, m.model.statements[child].delete); !strings.Contains(got, want) && !strings.Contains(got, "INTEGER PRIMARY KEY") {
+				t.Errorf("%s: plan\n%s\nlacks %s", child.Name, got, want)
 			}
 		}
 	}
+}
+
+func planOf(t *testing.T, m *Mirror, query string) string {
+	t.Helper()
+	rows, err := m.conn.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query)
+	must(t, err)
+	defer rows.Close()
+	var plan []string
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		must(t, rows.Scan(&id, &parent, &unused, &detail))
+		plan = append(plan, detail)
+	}
+	must(t, rows.Err())
+	return strings.Join(plan, "\n")
 }
 
 func TestRolledBackKeysAreUsedAgain(t *testing.T) {

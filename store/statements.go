@@ -8,18 +8,14 @@ import (
 	"solarmirror/schema"
 )
 
-// lookupSizes are the numbers of keys a lookup is prepared for. A page is filled up with NULLs, which find nothing, to the
-// next of them, so that a page takes one query and few statements are kept.
-var lookupSizes = [...]int{16, 64, 256, 1024}
-
-// statements are those of one table, derived from its declaration.
+// statements are those of one table, derived from its declaration. The first ones take what they work on from the source.
 type statements struct {
-	insert string // an upsert for a root
-	// delete removes the rows of one record from a child table; "" where no record owns the rows.
-	delete string
+	insert string // of whole rows; an upsert for a root
+	delete string // from a child table, the rows of the records whose surrogate keys the source holds; "" where no record owns the rows
 
 	// Of a root only.
-	lookup   [len(lookupSizes)]string
+	lookup   string // the records whose natural keys the source holds
+	stray    string // a surrogate key of whole rows in the source that the mirror holds for another natural key
 	maxKey   string
 	setHash  string
 	undelete string
@@ -35,28 +31,30 @@ func allStatements(tables []*schema.Table) map[*schema.Table]*statements {
 		}
 		all[t] = &statements{insert: insertSQL(t)}
 		if t.Shape != schema.Ledger && t.Shape != schema.History && t.Shape != schema.Mart {
-			all[t].delete = fmt.Sprintf("DELETE FROM %s WHERE %s = ?", t.Name, t.Key[0])
+			all[t].delete = fmt.Sprintf("DELETE FROM %s WHERE %s IN (SELECT %s FROM %s)", t.Name, t.Key[0], sourceColumn(0), sourceTable)
 		}
 	}
 	return all
 }
 
 func rootStatements(t *schema.Table) *statements {
-	s := &statements{
+	return &statements{
 		insert:   insertSQL(t) + upsertClause(t),
+		lookup:   lookupSQL(t),
+		stray:    straySQL(t),
 		maxKey:   fmt.Sprintf("SELECT coalesce(max(%s), 0) FROM %s", t.Key[0], t.Name),
 		setHash:  fmt.Sprintf("UPDATE %s SET _hash = ? WHERE %s = ?", t.Name, t.Key[0]),
 		undelete: fmt.Sprintf("UPDATE %s SET _deleted_at = NULL WHERE %s = ? AND _deleted_at IS NOT NULL", t.Name, t.Key[0]),
 	}
-	for i, n := range lookupSizes {
-		s.lookup[i] = lookupSQL(t, n)
-	}
-	return s
 }
 
+// insertSQL inserts what the source holds. The WHERE is for SQLite's parser, which would else take ON CONFLICT for a join's ON.
 func insertSQL(t *schema.Table) string {
-	marks := strings.TrimSuffix(strings.Repeat("?, ", len(t.Columns)), ", ")
-	return fmt.Sprintf("INSERT INTO %s (%s) VALUES (%s)", t.Name, strings.Join(t.ColumnNames(), ", "), marks)
+	values := make([]string, len(t.Columns))
+	for i := range values {
+		values[i] = sourceColumn(i)
+	}
+	return fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s WHERE true", t.Name, strings.Join(t.ColumnNames(), ", "), strings.Join(values, ", "), sourceTable)
 }
 
 // upsertClause updates every column that content can change. The WHERE keeps a row from being written over a record of
@@ -76,17 +74,16 @@ func upsertClause(t *schema.Table) string {
 	return fmt.Sprintf(" ON CONFLICT (%s) DO UPDATE SET %s WHERE %s", t.Key[0], strings.Join(set, ", "), strings.Join(same, " AND "))
 }
 
-// lookupSQL finds n natural keys, each with its number in the list. CROSS JOIN makes SQLite walk the list and search
+// lookupSQL finds the natural keys in the source, each with its number there. CROSS JOIN makes SQLite walk the source and search
 // the table; the + takes the declared type away from _changed_at, which the driver would parse otherwise.
-func lookupSQL(t *schema.Table, n int) string {
-	var list strings.Builder
-	for i := range n {
-		if i > 0 {
-			list.WriteString(", ")
-		}
-		fmt.Fprintf(&list, "(%d, ?, ?)", i)
-	}
-	return fmt.Sprintf(`SELECT k.column1, r.%s, r._hash, +r._changed_at, r._deleted_at IS NOT NULL
-		FROM (VALUES %s) AS k CROSS JOIN %s AS r ON r.%s = k.column2 AND r.%s = k.column3`,
-		t.Key[0], list.String(), t.Name, t.Unique[0], t.Unique[1])
+func lookupSQL(t *schema.Table) string {
+	return fmt.Sprintf(`SELECT k.rowid, r.%s, r._hash, +r._changed_at, r._deleted_at IS NOT NULL
+		FROM %s AS k CROSS JOIN %s AS r ON r.%s = k.%s AND r.%s = k.%s`,
+		t.Key[0], sourceTable, t.Name, t.Unique[0], sourceColumn(0), t.Unique[1], sourceColumn(1))
+}
+
+func straySQL(t *schema.Table) string {
+	at := func(name string) string { return "k." + sourceColumn(slices.Index(t.ColumnNames(), name)) }
+	return fmt.Sprintf("SELECT r.%[1]s FROM %[2]s AS k CROSS JOIN %[3]s AS r ON r.%[1]s = %[4]s WHERE r.%[5]s <> %[6]s OR r.%[7]s <> %[8]s LIMIT 1",
+		t.Key[0], sourceTable, t.Name, at(t.Key[0]), t.Unique[0], at(t.Unique[0]), t.Unique[1], at(t.Unique[1]))
 }
