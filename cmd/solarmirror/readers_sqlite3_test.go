@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"solarmirror/cmd/internal/testtools"
+	"solarmirror/schema"
+	"solarmirror/store"
+)
+
+// readWithShell uses SQLite's own shell: the file is sound, holds what our own reader finds in it, and its schema makes the same
+// tables again.
+func readWithShell(t *testing.T, file string) {
+	shell := func(file, input string) string {
+		cmd := exec.Command(testtools.Program(t, "sqlite3", "sqlite3"), "-bail", file)
+		cmd.Stdin = strings.NewReader(input)
+		return string(output(t, cmd))
+	}
+	if got := shell(file, "PRAGMA integrity_check; PRAGMA foreign_key_check;"); got != "ok\n" {
+		t.Errorf("integrity_check and foreign_key_check say %s", got)
+	}
+	var counts []string
+	for _, table := range schema.All() {
+		counts = append(counts, fmt.Sprintf("SELECT '%s', count(*) FROM %[1]s", table.Name))
+	}
+	count := strings.Join(counts, " UNION ALL ")
+	if diff := cmp.Diff(ownAnswer(t, file, count), shell(file, count+";")); diff != "" {
+		t.Errorf("rows (-ours +sqlite3's):\n%s", diff)
+	}
+
+	again := filepath.Join(t.TempDir(), "again.db")
+	ddl := shell(file, ".schema")
+	shell(again, ddl)
+	if diff := cmp.Diff(ddl, shell(again, ".schema")); diff != "" {
+		t.Errorf(".schema of what .schema makes (-want +got):\n%s", diff)
+	}
+	tables := strings.Fields(shell(again, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY 1;"))
+	if diff := cmp.Diff(slices.Sorted(slices.Values(tableNames())), tables); diff != "" {
+		t.Errorf("tables (-want +got):\n%s", diff)
+	}
+}
+
+// ownAnswer is the result of a query in the form of the shell.
+func ownAnswer(t *testing.T, file, query string) string {
+	t.Helper()
+	mirror, err := store.OpenReadOnly(context.Background(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mirror.Close()
+	result, err := mirror.Query(context.Background(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer result.Close()
+	var b strings.Builder
+	for row, err := range result.Rows() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		cells := make([]string, len(row))
+		for i, v := range row {
+			cells[i] = plain(v)
+		}
+		b.WriteString(strings.Join(cells, "|") + "\n")
+	}
+	return b.String()
+}
