@@ -23,7 +23,7 @@ var Runs = &Table{
 	Name: "_runs", Doc: "What ran, and how it ended.", Label: "Execuções", Shape: Ledger, Key: []string{"run_id"},
 	Columns: []Column{
 		own("run_id", Surrogate, "Number of the run.", "Execução"),
-		own("command", Text, "The command.", "Comando").notNull(),
+		own("command", Text, "The command or, on schedule, the job.", "Comando").notNull(),
 		own("trigger", Text, "Who started it: manual or schedule.", "Origem").notNull().oneOf("manual", "schedule"),
 		own("started_at", Timestamp, "When it started.", "Início").unit("UTC").notNull(),
 		own("finished_at", Timestamp, "When it ended; NULL while it runs.", "Fim").unit("UTC"),

@@ -15,8 +15,8 @@ import (
 	"solarmirror/schema"
 )
 
-// Creations is the corner of the mirror that the outbox writes: the table company_creations, and the look-up of companies
-// in the mirrored requests.
+// Creations is the corner of the mirror that the outbox writes: the table company_creations, the runs of pushes in the ledger, and the look-up of
+// companies in the mirrored requests.
 //
 // It does without the mirror's lock, so that no long sync holds a push up: the lock keeps two syncs from reading the
 // platform into each other's pages and watermarks, none of which is touched here. Two writers of one SQLite file take turns by
@@ -129,6 +129,18 @@ func (c *Creations) record(ctx context.Context, rows []OutboxRow) error {
 		}
 	}
 	return tx.Commit()
+}
+
+// RecordRun adds a run that has ended to the ledger. What runs under the mirror's lock uses [Mirror.StartRun]; a push holds the outbox's.
+func (c *Creations) RecordRun(ctx context.Context, r Run) error {
+	_, err := c.db.ExecContext(ctx, `INSERT INTO _runs (command, trigger, started_at, finished_at, outcome, pages, records, inserted, changed, unchanged, deleted, rejected, error)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.Command, r.Trigger, FormatTime(r.StartedAt), FormatTime(r.FinishedAt), string(r.Outcome),
+		r.Pages, r.Records, r.Inserted, r.Changed, r.Unchanged, r.Deleted, r.Rejected, nullableText(r.Error))
+	if err != nil {
+		return fmt.Errorf("write _runs: %w", explain(c.path, err))
+	}
+	return nil
 }
 
 // Evidence says whether the mirror proves that the platform knows a company by now that it did not know at a time: a request created

@@ -126,3 +126,21 @@ func (m *Mirror) Runs(ctx context.Context, limit int) ([]Run, error) {
 	}
 	return runs, nil
 }
+
+// LastStarts returns when each command last started on schedule, of the runs that came to an end by themselves: one that was interrupted
+// is still to be done.
+func (m *Mirror) LastStarts(ctx context.Context) (map[string]time.Time, error) {
+	var rows []struct{ Command, At string }
+	err := m.read.SelectContext(ctx, &rows, `SELECT command, max(started_at) AS at FROM _runs
+		WHERE trigger = ? AND outcome NOT IN ('running', 'interrupted') GROUP BY command`, TriggerSchedule)
+	if err != nil {
+		return nil, fmt.Errorf("read _runs: %w", explain(m.path, err))
+	}
+	starts := make(map[string]time.Time, len(rows))
+	for _, r := range rows {
+		if starts[r.Command], err = ParseTime(r.At); err != nil {
+			return nil, fmt.Errorf("read _runs: %w", err)
+		}
+	}
+	return starts, nil
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -43,7 +44,7 @@ func (a *app) withOutbox(ctx context.Context, f func(config.Config, *store.Outbo
 	if err != nil {
 		return err
 	}
-	outbox, err := openOutbox(ctx, c, log)
+	outbox, err := openOutbox(ctx, c, log, time.Now)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,16 @@ func (a *app) push(ctx context.Context, wait, asJSON bool) error {
 		return err
 	}
 	defer client.Close()
-	outbox, err := openOutbox(ctx, c, log)
+	pusher := &push.Pusher{Client: client, Now: time.Now, Log: log}
+	return withPusher(ctx, c, pusher, wait, func() error {
+		report, err := pusher.Push(ctx)
+		return errors.Join(err, a.printPush(ctx, report, pusher.Outbox, asJSON))
+	})
+}
+
+// withPusher has a pusher, which has its client, clock and log, work on the configured outbox, under its lock.
+func withPusher(ctx context.Context, c config.Config, p *push.Pusher, wait bool, work func() error) error {
+	outbox, err := openOutbox(ctx, c, p.Log, p.Now)
 	if err != nil {
 		return err
 	}
@@ -63,19 +72,15 @@ func (a *app) push(ctx context.Context, wait, asJSON bool) error {
 	if creations != nil {
 		defer creations.Close()
 	}
-	pusher := &push.Pusher{
-		Client: client, Outbox: outbox, Mirror: creations, Now: time.Now, Log: log,
-		Keep: days(c.Outbox.KeepDays), KeepAmbiguous: days(c.Outbox.KeepAmbiguousDays),
-	}
-	report, err := pusher.Push(ctx)
-	return errors.Join(err, a.printPush(ctx, report, outbox, asJSON))
+	p.Outbox, p.Mirror, p.Keep, p.KeepAmbiguous = outbox, creations, days(c.Outbox.KeepDays), days(c.Outbox.KeepAmbiguousDays)
+	return work()
 }
 
 func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
 
 // openOutbox opens the configured outbox, with its key.
-func openOutbox(ctx context.Context, c config.Config, log zerolog.Logger) (*store.Outbox, error) {
-	o := store.OutboxOptions{Now: time.Now, Log: log}
+func openOutbox(ctx context.Context, c config.Config, log zerolog.Logger, now func() time.Time) (*store.Outbox, error) {
+	o := store.OutboxOptions{Now: now, Log: log}
 	if c.Outbox.KeyFile != "" {
 		key, err := store.ReadSealingKey(c.Outbox.KeyFile)
 		if err != nil {

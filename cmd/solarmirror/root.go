@@ -69,6 +69,7 @@ func newRootCommand(a *app) *cobra.Command {
 		newDemoCommand(a),
 		newSyncCommand(a),
 		newBackfillCommand(a),
+		newRunCommand(a),
 		newVerifyCommand(a),
 		newStatusCommand(a),
 		newDoctorCommand(a),

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
@@ -67,25 +69,30 @@ func TestExitCode(t *testing.T) {
 
 func TestSecondSignalExitsAtOnce(t *testing.T) {
 	t.Parallel()
-	signals, exited := make(chan os.Signal), make(chan int, 1)
-	ctx := cancelOnSignal(t.Context(), signals, func(code int) { exited <- code })
-	if ctx.Err() != nil {
-		t.Fatal("cancelled before any signal")
-	}
-	signals <- syscall.SIGINT
-	<-ctx.Done()
-	if cause := context.Cause(ctx); !errors.Is(cause, errInterrupted) {
-		t.Errorf("cause is %v", cause)
-	}
-	select {
-	case <-exited:
-		t.Error("the first signal exits")
-	default:
-	}
-	signals <- syscall.SIGTERM
-	if code := <-exited; code != 130 {
-		t.Errorf("exit code %d, want 130", code)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		signals, exited := make(chan os.Signal), make(chan int, 1)
+		ctx := cancelOnSignal(t.Context(), signals, func(code int) { exited <- code })
+		if ctx.Err() != nil {
+			t.Fatal("cancelled before any signal")
+		}
+		signals <- syscall.SIGINT
+		<-ctx.Done()
+		if cause := context.Cause(ctx); !errors.Is(cause, errInterrupted) {
+			t.Errorf("cause is %v", cause)
+		}
+		signals <- syscall.SIGINT // the same once more
+		synctest.Wait()
+		select {
+		case <-exited:
+			t.Error("the first signal exits")
+		default:
+		}
+		time.Sleep(time.Second)
+		signals <- syscall.SIGTERM
+		if code := <-exited; code != 130 {
+			t.Errorf("exit code %d, want 130", code)
+		}
+	})
 }
 
 type fullDisk struct{}

@@ -4,10 +4,15 @@ import (
 	"context"
 	"errors"
 	"os"
+	"time"
 )
 
 // errInterrupted is the cause of a context that a signal cancelled.
 var errInterrupted = errors.New("interrupted")
+
+// sameSignal is how soon after the first a signal counts as the same one: timeout(1) sends its signal to
+// the program and to its process group, and a shell may pass one on that the terminal has sent already.
+const sameSignal = 500 * time.Millisecond
 
 // cancelOnSignal returns a context that the first signal cancels, with
 // errInterrupted as its cause. The second signal calls exit at once, for the user
@@ -17,8 +22,13 @@ func cancelOnSignal(parent context.Context, signals <-chan os.Signal, exit func(
 	go func() {
 		<-signals
 		cancel(errInterrupted)
-		<-signals
-		exit(exitInterrupted)
+		first := time.Now()
+		for range signals {
+			if time.Since(first) >= sameSignal {
+				exit(exitInterrupted)
+				return
+			}
+		}
 	}()
 	return ctx
 }

@@ -100,6 +100,7 @@ type writeFlags struct {
 	command string // as others are told who find the mirror locked
 	wait    bool   // for another run to end
 	dryRun  bool
+	now     func() time.Time // the mirror's clock; nil is time.Now
 }
 
 // openMirror takes the mirror's lock, opens it for writing and does what an upgrade left to do; release undoes the first two. A dry
@@ -122,7 +123,7 @@ func openMirror(ctx context.Context, c config.Config, log zerolog.Logger, f writ
 		lock.Release()
 		cleanUp()
 	}
-	mirror, err := store.Open(ctx, path, store.Options{Now: time.Now, Log: log})
+	mirror, err := store.Open(ctx, path, store.Options{Now: f.now, Log: log})
 	if err != nil {
 		unlock()
 		return nil, nil, err

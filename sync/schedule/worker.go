@@ -139,7 +139,7 @@ func (w *Worker) begin(ctx context.Context) {
 		}
 		w.Log.Info().Str("job", e.Name).Str("spec", e.Spec).Time("next", e.Next).Msg("job is scheduled")
 		if e.job.Last.IsZero() || !w.next(e, e.job.Last.In(w.Zone)).After(w.looked) {
-			w.Log.Info().Str("job", e.Name).Time("last", e.job.Last).Msg("job is due at start")
+			w.Log.Info().Str("job", e.Name).Msg("job is due at start")
 			w.join(ctx, e)
 		}
 	}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"solarmirror/store"
+	"solarmirror/sync/pull"
+	"solarmirror/sync/schedule"
+)
+
+func newRunCommand(a *app) *cobra.Command {
+	var wait bool
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Keep the mirror up to date on a schedule, until stopped",
+		Long: `Do on a schedule, section [schedule] of the configuration, what sync, push, verify and
+publish do once. Jobs that read the platform into the mirror take turns; a job that is due
+again before it has ended is skipped once; what was missed while the program was down
+happens at start. A job that fails is logged and runs again at its next time. Other
+commands may be used meanwhile: the locks of mirror and outbox are taken by each job for
+as long as it runs, and a job that finds one taken is skipped.
+
+SIGTERM or SIGINT ends it within 10 seconds: pages under way are committed, and the next start goes
+on where they ended. The exit code is then 0. It ends by itself, with 1, when a database is damaged.
+A second run for the same mirror is refused with 11.`,
+		Example: "  solarmirror run\n  solarmirror run --config /etc/solarmirror.toml --log-format json",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), wait) },
+	}
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait for another run of the same mirror to end instead of failing with exit code 11")
+	return cmd
+}
+
+func (a *app) run(ctx context.Context, wait bool) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	log, err := a.log()
+	if err != nil {
+		return err
+	}
+	client, err := newClient(c, log)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	w := &worker{config: c, log: log, client: client, clock: schedule.SystemClock{}}
+	err = w.run(ctx, wait)
+	if interrupted(ctx, err) {
+		return nil
+	}
+	return err
+}
+
+// run works until ctx ends or a database is found damaged. It holds a lock of its own, beside the mirror's: two workers would each do everything.
+func (w *worker) run(ctx context.Context, wait bool) error {
+	lock, err := store.AcquireLock(ctx, w.config.Mirror.Path+".run", "run", wait)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	last, err := w.lastStarts(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	w.stop = stop
+	jobs := schedule.New(w.jobs(last), schedule.Options{Zone: w.config.ScheduleZone(), Clock: w.clock, Log: w.log})
+	if err := drain(ctx, jobs); err != nil {
+		return err
+	}
+	w.log.Info().Msg("stopped")
+	var damage *damageError
+	if errors.As(context.Cause(ctx), &damage) {
+		return damage
+	}
+	return nil
+}
+
+// stopGrace is how long jobs may take to end after they are told to. A push waits so long for the answer to what it has sent that less
+// would leave doubts.
+const stopGrace = 9500 * time.Millisecond
+
+// drain runs the jobs until ctx ends, and returns when all have ended or should have.
+func drain(ctx context.Context, jobs *schedule.Worker) error {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		jobs.Run(ctx)
+	}()
+	<-ctx.Done()
+	grace := time.NewTimer(stopGrace)
+	defer grace.Stop()
+	select {
+	case <-ended:
+		return nil
+	case <-grace.C:
+	}
+	var late []string
+	for _, s := range jobs.Status() {
+		if s.Running {
+			late = append(late, s.Name)
+		}
+	}
+	return fmt.Errorf("stopped without waiting longer for %s: what was committed is kept, and the next run goes on from there", strings.Join(late, ", "))
+}
+
+// damageError is why the worker ended by itself.
+type damageError struct{ error }
+
+func (e *damageError) Unwrap() error { return e.error }
+
+// lastStarts looks at the mirror before anything is scheduled: one that this program cannot or must not write to is no failure that repeats, but one
+// to be told at once. It returns when each job last started, so that what was missed is made up for.
+func (w *worker) lastStarts(ctx context.Context) (map[string]time.Time, error) {
+	mirror, err := store.OpenReadOnly(ctx, w.config.Mirror.Path)
+	var older *store.OlderError
+	switch {
+	case errors.Is(err, store.ErrNoDatabase):
+		return nil, nil
+	case errors.As(err, &older):
+		if err := w.withMirror(ctx, "run", true, func(*store.Mirror) error { return nil }); err != nil {
+			return nil, err
+		}
+		return w.lastStarts(ctx)
+	case err != nil:
+		return nil, err
+	}
+	defer mirror.Close()
+	meta, err := mirror.Meta(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if want := w.client.BaseURL(); meta.BaseURL != "" && meta.BaseURL != want {
+		return nil, &store.OtherPlatformError{Path: mirror.Path(), Have: meta.BaseURL, Want: want}
+	}
+	last, err := mirror.LastStarts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return last, w.countFullReads(ctx, mirror, last)
+}
+
+// countFullReads takes a full reading that another command, or the first sync, has done for one on schedule.
+func (w *worker) countFullReads(ctx context.Context, mirror *store.Mirror, last map[string]time.Time) error {
+	for job, streams := range map[string][]*pull.Stream{jobFullRequests: requestStreams(), jobFullEquipments: equipmentStreams()} {
+		var oldest time.Time
+		for i, s := range streams {
+			_, full, err := pull.CompleteThrough(ctx, mirror, s)
+			if err != nil {
+				return err
+			}
+			if i == 0 || full.Before(oldest) {
+				oldest = full
+			}
+		}
+		if oldest.After(last[job]) {
+			last[job] = oldest
+		}
+	}
+	return nil
+}
+
+// withMirror opens the mirror anew for each job: the file may have been put back from a backup meanwhile.
+func (w *worker) withMirror(ctx context.Context, job string, wait bool, work func(*store.Mirror) error) error {
+	mirror, release, err := openMirror(ctx, w.config, w.log, writeFlags{command: "run: " + job, wait: wait, now: w.clock.Now})
+	if err != nil {
+		return err
+	}
+	defer w.checkWAL()
+	defer release()
+	return work(mirror)
+}
+
+// maxWAL is how large a WAL is left without a word, in bytes. It is emptied as it grows, every 16 MiB and after each job, unless
+// a reader still looks at an old state of the mirror.
+const maxWAL = 256 << 20
+
+func (w *worker) checkWAL() {
+	f, err := store.MeasureFootprint(w.config.Mirror.Path)
+	if err != nil {
+		w.log.Warn().Err(err).Msg("the WAL could not be measured")
+		return
+	}
+	warnOfWAL(w.log, f.WAL, maxWAL)
+}
+
+func warnOfWAL(log zerolog.Logger, size, bound int64) {
+	if size > bound {
+		log.Warn().Int64("wal_bytes", size).Msg("the mirror's WAL is large, because some program keeps reading an old state of it: " +
+			"end that program's transaction (a query left open), and the next job empties the WAL")
+	}
+}

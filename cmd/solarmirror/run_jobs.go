@@ -1,0 +1,227 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"solarmirror/cmd/internal/config"
+	"solarmirror/store"
+	"solarmirror/sync/platform"
+	"solarmirror/sync/pull"
+	"solarmirror/sync/push"
+	"solarmirror/sync/schedule"
+)
+
+// worker does the jobs of "solarmirror run". Their one client keeps the limits that are configured, however many jobs run.
+type worker struct {
+	config config.Config
+	log    zerolog.Logger
+	client *platform.Client
+	clock  schedule.Clock
+	stop   context.CancelCauseFunc // ends the worker
+
+	lastPush string // how the last push ended that did nothing
+}
+
+// The jobs, as the ledger and the configuration call them.
+const (
+	jobSync           = "sync"
+	jobFullEquipments = "full_equipments"
+	jobFullRequests   = "full_requests"
+	jobVerify         = "verify"
+	jobPush           = "push"
+)
+
+// The lines of jobs. Publishing and verifying would be possible during a sync, but would hold its WAL up and take half a sync for the truth.
+const (
+	mirrorLine = "mirror"
+	outboxLine = "outbox"
+)
+
+func requestStreams() []*pull.Stream { return pull.Streams()[:2] }
+
+func equipmentStreams() []*pull.Stream { return pull.Streams()[2:] }
+
+// jobs lists what is done when. Jobs due at the same moment are done in this order: a verification finds the mirror just read.
+//
+// A job that never ran happens at start, but for full readings, since the first sync is one, and for a verification, which would find nothing that sync did not.
+func (w *worker) jobs(last map[string]time.Time) []schedule.Job {
+	at, now := w.config.Schedule, w.clock.Now()
+	return []schedule.Job{
+		{Name: jobSync, Spec: at.Sync, Line: mirrorLine, Last: last[jobSync],
+			Run: w.job(jobSync, w.sync(pull.Options{Streams: pull.Streams(), Command: jobSync}))},
+		{Name: jobFullEquipments, Spec: at.FullEquipments, Line: mirrorLine, Last: lastOr(last[jobFullEquipments], now),
+			Run: w.job(jobFullEquipments, w.sync(pull.Options{Streams: equipmentStreams(), Full: true, Command: jobFullEquipments}))},
+		{Name: jobFullRequests, Spec: at.FullRequests, Line: mirrorLine, Last: lastOr(last[jobFullRequests], now),
+			Run: w.job(jobFullRequests, w.sync(pull.Options{Streams: requestStreams(), Full: true, Command: jobFullRequests}))},
+		{Name: jobVerify, Spec: at.Verify, Line: mirrorLine, Last: lastOr(last[jobVerify], now), Run: w.job(jobVerify, w.verify)},
+		{Name: jobPush, Spec: at.Push, Line: outboxLine, Run: w.job(jobPush, w.push)},
+	}
+}
+
+func lastOr(last, fallback time.Time) time.Time {
+	if last.IsZero() {
+		return fallback
+	}
+	return last
+}
+
+// account is what a job says of itself in the log.
+type account struct {
+	facts *zerolog.Event
+	idle  bool // there was nothing to do
+}
+
+// job makes of work what the schedule runs: with an outcome, and a line in the log.
+func (w *worker) job(name string, work func(context.Context, *account) error) func(context.Context) (schedule.Outcome, error) {
+	return func(ctx context.Context) (schedule.Outcome, error) {
+		began, did := w.clock.Now(), &account{facts: zerolog.Dict()}
+		err := work(ctx, did)
+		outcome := outcomeOf(ctx, err)
+		w.log.WithLevel(levelOf(outcome, did.idle)).Str("job", name).Str("outcome", string(outcome)).
+			Dict("did", did.facts).Dur("took", w.clock.Now().Sub(began)).AnErr("error", err).Msg("job ended")
+		if errors.Is(err, store.ErrCorrupt) {
+			w.stop(&damageError{err})
+		}
+		return outcome, err
+	}
+}
+
+func outcomeOf(ctx context.Context, err error) schedule.Outcome {
+	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return schedule.Interrupted
+	}
+	switch exitCode(ctx, err) {
+	case exitOK:
+		return schedule.OK
+	case exitPartial:
+		return schedule.Partial
+	case exitLocked:
+		return schedule.Skipped
+	}
+	return schedule.Failed
+}
+
+func levelOf(outcome schedule.Outcome, idle bool) zerolog.Level {
+	switch {
+	case outcome == schedule.Failed, outcome == schedule.Partial:
+		return zerolog.ErrorLevel
+	case outcome == schedule.Skipped:
+		return zerolog.WarnLevel
+	case idle:
+		return zerolog.DebugLevel
+	}
+	return zerolog.InfoLevel
+}
+
+func (w *worker) sync(o pull.Options) func(context.Context, *account) error {
+	o.Trigger = store.TriggerSchedule
+	return func(ctx context.Context, did *account) error {
+		return w.withMirror(ctx, o.Command, false, func(mirror *store.Mirror) error {
+			report, err := w.engine(mirror, o.Command).Sync(ctx, o)
+			did.run(report.RunID, report.Total())
+			if rejected := report.Total().Rejected; rejected > 0 {
+				w.log.Warn().Str("job", o.Command).Int64("rejected", rejected).Msg(`records could not be loaded and are kept as they came; see "solarmirror rejects list"`)
+			}
+			return err
+		})
+	}
+}
+
+func (did *account) run(id int64, c store.Counts) {
+	did.facts.Int64("run", id).Int64("records", c.Records).Int64("inserted", c.Inserted).Int64("changed", c.Changed).
+		Int64("deleted", c.Deleted).Int64("rejected", c.Rejected)
+}
+
+// engine returns what reads the platform into the mirror, for one job.
+func (w *worker) engine(mirror *store.Mirror, job string) *pull.Engine {
+	engine := newEngine(w.config, w.log, w.client, mirror)
+	engine.Now = w.clock.Now
+	engine.Progress = w.progress(job)
+	return engine
+}
+
+// sayEvery is how often a long job says how far it has come.
+const sayEvery = time.Minute
+
+// progress logs how far a job has come. That is also when the WAL can grow, so it is looked at.
+func (w *worker) progress(job string) func(pull.Progress) {
+	p := &progress{now: w.clock.Now, passes: map[string]pull.Progress{}}
+	return func(at pull.Progress) {
+		records, total := p.add(at)
+		now := p.now()
+		if now.Sub(p.last) < sayEvery {
+			return
+		}
+		p.last = now
+		w.log.Info().Str("job", job).Str("progress", describeProgress(records, total, now.Sub(p.began))).Msg("job goes on")
+		w.checkWAL()
+	}
+}
+
+// verify compares all streams. Unlike the command it leaves a run in the ledger, for those who were not there to see.
+func (w *worker) verify(ctx context.Context, did *account) error {
+	return w.withMirror(ctx, jobVerify, false, func(mirror *store.Mirror) error {
+		return inLedger(ctx, mirror, jobVerify, did, func() (store.Counts, error) {
+			list, err := w.engine(mirror, jobVerify).Verify(ctx, pull.Streams())
+			counts, differences := store.Counts{}, 0
+			for _, v := range list {
+				counts.Records += int64(v.Platform)
+				counts.Rejected += int64(v.Rejected)
+				differences += len(v.Differences)
+			}
+			did.facts.Int("differences", differences)
+			return counts, cmp.Or(err, discrepancy(list))
+		})
+	})
+}
+
+// inLedger makes a run of work that has none by itself.
+func inLedger(ctx context.Context, mirror *store.Mirror, job string, did *account, work func() (store.Counts, error)) error {
+	run, err := mirror.StartRun(ctx, job, store.TriggerSchedule)
+	if err != nil {
+		return err
+	}
+	counts, err := work()
+	did.run(run.ID, counts)
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	return errors.Join(err, mirror.FinishRun(ctx, run.ID, store.Outcome(outcomeOf(ctx, err)), counts, text))
+}
+
+func (w *worker) push(ctx context.Context, did *account) error {
+	began := w.clock.Now()
+	pusher := &push.Pusher{Client: w.client, Now: w.clock.Now, Log: w.log}
+	return withPusher(ctx, w.config, pusher, false, func() error {
+		report, err := pusher.Push(ctx)
+		did.idle = *report == push.Report{}
+		did.facts.Int("done", report.Done).Int("rejected", report.Rejected).Int("ambiguous", report.Ambiguous+report.Doubted).
+			Int("confirmed", report.Confirmed).Int("postponed", report.Postponed).Int("unsent", report.Unsent).Int64("purged", report.Purged)
+		return errors.Join(err, w.recordPush(ctx, pusher.Mirror, began, report, did.idle, err))
+	})
+}
+
+// recordPush makes a run of a push that did something, or ended otherwise than the one before it: the usual one, every minute, finds
+// nothing to send and would fill the ledger.
+func (w *worker) recordPush(ctx context.Context, ledger *store.Creations, began time.Time, report *push.Report, idle bool, cause error) error {
+	run := store.Run{
+		Command: jobPush, Trigger: store.TriggerSchedule, StartedAt: began, FinishedAt: w.clock.Now(), Outcome: store.Outcome(outcomeOf(ctx, cause)),
+		Counts: store.Counts{Records: int64(report.Done + report.Rejected + report.Ambiguous + report.Postponed), Inserted: int64(report.Done), Rejected: int64(report.Rejected)},
+	}
+	if cause != nil {
+		run.Error = cause.Error()
+	}
+	ending := string(run.Outcome) + run.Error
+	usual := idle && ending == cmp.Or(w.lastPush, string(store.OK))
+	w.lastPush = ending
+	if ledger == nil || usual {
+		return nil
+	}
+	return ledger.RecordRun(context.WithoutCancel(ctx), run)
+}
