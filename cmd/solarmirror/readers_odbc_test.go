@@ -104,7 +104,6 @@ func wrongSums(report odbcReport) (wrong []string) {
 func askODBC(t *testing.T, file, options string) odbcReport {
 	t.Helper()
 	driver := testtools.File(t, "/usr/lib/*/odbc/libsqlite3odbc.so", "libsqliteodbc")
-	testtools.Program(t, "isql", "unixodbc")
 	python := testtools.Python(t, "pyodbc", "python3-pyodbc")
 	var report odbcReport
 	if err := json.Unmarshal(output(t, exec.Command(python, filepath.Join("testdata", "readers", "odbc.py"), driver, file, options)), &report); err != nil {

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"database/sql"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"solarmirror/cmd/internal/testtools"
+)
+
+// recipe is a fenced block of store/README.md.
+type recipe struct{ heading, language, text string }
+
+func recipes(t *testing.T) (list []recipe) {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(moduleRoot, "store", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	heading := ""
+	for _, part := range regexp.MustCompile("(?ms)^## (.+?)$|^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(string(page), -1) {
+		if part[1] != "" {
+			heading = part[1]
+			continue
+		}
+		list = append(list, recipe{heading, part[2], part[3]})
+	}
+	return list
+}
+
+// TestRecipes follows store/README.md from top to bottom, in a directory with a live mirror and a published copy of it. What a block is written in
+// says who reads it; every one has to bring something to light.
+func TestRecipes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	live, published := filepath.Join(dir, "data", "mirror", "solarmirror.db"), filepath.Join(dir, "data", "published", "solarmirror.db")
+	for _, file := range []string{live, published} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	syncTwice(t, live)
+	db, err := sql.Open("sqlite", live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("VACUUM INTO ?", published); err != nil {
+		t.Fatal(err)
+	}
+	kitchen := kitchen{dir: dir, live: live, published: published, martsFilled: ownAnswer(t, live, "SELECT count(*) FROM bi_requests") != "0\n"}
+	done := map[string]int{}
+	for _, r := range recipes(t) {
+		t.Run(r.heading+"/"+r.language, func(t *testing.T) { kitchen.cook(t, r) })
+		done[r.language]++
+	}
+	for _, language := range []string{"sh", "sql", "odbc", "powerquery", "python", "duckdb"} {
+		if done[language] == 0 {
+			t.Errorf("no recipe in %s: the fences are no longer found", language)
+		}
+	}
+}
+
+// kitchen is where recipes are tried.
+type kitchen struct {
+	dir, live, published string
+	martsFilled          bool
+}
+
+func (k kitchen) cook(t *testing.T, r recipe) {
+	var printed string
+	switch r.language {
+	case "sh":
+		printed = k.shell(t, r.text)
+	case "sql":
+		cmd := exec.Command(testtools.Program(t, "sqlite3", "sqlite3"), "-readonly", "-bail", k.published)
+		cmd.Stdin = strings.NewReader(r.text)
+		printed = k.run(t, cmd)
+	case "python":
+		module, from := "pandas", "python3-pandas"
+		if strings.Contains(r.text, "pyodbc") {
+			module, from = "pyodbc", "python3-pyodbc"
+		}
+		printed = k.run(t, exec.Command(testtools.Python(t, module, from), "-c", r.text))
+	case "odbc":
+		printed = k.connect(t, strings.TrimSpace(r.text), "SELECT count(*) FROM bi_requests")
+	case "powerquery":
+		texts := regexp.MustCompile(`(?s)Odbc\.Query\(\s*"(.*?)",\s*"(.*?)"\)`).FindStringSubmatch(r.text)
+		if texts == nil {
+			t.Fatalf("no Odbc.Query in\n%s", r.text)
+		}
+		printed = k.connect(t, texts[1], texts[2])
+	case "duckdb":
+		printed = k.duckDB(t, r.text)
+	case "console":
+		t.Skip("a program that runs until it is stopped")
+	default:
+		t.Fatalf("nobody reads %s", r.language)
+	}
+	if strings.TrimSpace(printed) == "" && (k.martsFilled || !strings.Contains(r.text, "bi_")) {
+		t.Errorf("nothing came of\n%s", r.text)
+	}
+}
+
+func (k kitchen) run(t *testing.T, cmd *exec.Cmd) string {
+	t.Helper()
+	cmd.Dir = k.dir
+	return string(output(t, cmd))
+}
+
+// shell runs commands among which solarmirror is this program, and returns what they printed or wrote to new files.
+func (k kitchen) shell(t *testing.T, commands string) string {
+	t.Helper()
+	for name, from := range map[string]string{"sqlite3": "sqlite3", "isql": "unixodbc"} {
+		if regexp.MustCompile(`\b` + name + " -").MatchString(commands) {
+			testtools.Program(t, name, from)
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(bin, "solarmirror")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-eu", "-c", commands)
+	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	printed := k.run(t, cmd)
+	if file := regexp.MustCompile(`> (\S+)`).FindStringSubmatch(commands); file != nil {
+		written, err := os.ReadFile(filepath.Join(k.dir, file[1]))
+		if err != nil || len(written) == 0 && k.martsFilled {
+			t.Errorf("%s holds %d bytes, %v", file[1], len(written), err)
+		}
+		printed += string(written)
+	}
+	return printed
+}
+
+// connect uses a connection string written for Windows, with this machine's driver and file in it.
+func (k kitchen) connect(t *testing.T, connection, query string) string {
+	t.Helper()
+	driver := testtools.File(t, "/usr/lib/*/odbc/libsqlite3odbc.so", "libsqliteodbc")
+	here := strings.NewReplacer("{SQLite3 ODBC Driver}", driver, `C:\solar\solarmirror.db`, k.published).Replace(connection)
+	if !strings.Contains(here, driver) || !strings.Contains(here, k.published) {
+		t.Fatalf("another driver or file than expected: %s", connection)
+	}
+	const script = "import pyodbc, sys\nfor row in pyodbc.connect(sys.argv[1]).execute(sys.argv[2]): print(*row)"
+	return k.run(t, exec.Command(testtools.Python(t, "pyodbc", "python3-pyodbc"), "-c", script, here, query))
+}
+
+// duckDB runs statements one after another and prints the rows of the last.
+func (k kitchen) duckDB(t *testing.T, statements string) string {
+	t.Helper()
+	const script = `
+import { DuckDBInstance } from "@duckdb/node-api";
+process.chdir(process.argv[1]);
+const db = await (await DuckDBInstance.create()).connect();
+try {
+  for (const row of (await db.runAndReadAll(process.argv[2])).getRowsJson()) console.log(row.join("|"));
+} catch (fault) {
+  console.log(String(fault));
+  if (!String(fault).includes("Failed to download extension")) process.exit(1);
+}`
+	printed := string(output(t, testtools.Node(t, "@duckdb/node-api", script, k.dir, statements)))
+	if strings.Contains(printed, "Failed to download extension") {
+		t.Skipf("DuckDB cannot fetch its SQLite extension from here: %s", printed)
+	}
+	return printed
+}
