@@ -1,0 +1,211 @@
+package charts
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// every is one chart of each kind, with what is hard: many labels, gaps, one point, all zero.
+func every() []Chart {
+	days := make([]string, 31)
+	wave, flat, gaps := make([]float64, 31), make([]float64, 31), make([]float64, 31)
+	for i := range days {
+		days[i] = "Nov " + English.Number(float64(i+1), 0)
+		wave[i] = math.Round(4000 * (1 + math.Sin(float64(i)/3)))
+		gaps[i] = wave[i]
+		if i%7 == 3 {
+			gaps[i] = Missing
+		}
+	}
+	list := []Chart{
+		{Title: "Funnel", Category: "stage", Kind: Funnel, Labels: []string{"budgets", "orders", "billed"}, Series: []Series{{Name: "n", Values: []float64{1200, 480, 360}}}},
+		{Title: "Below zero", Category: "day", Kind: Lines, Labels: days[:3], Series: []Series{{Name: "n", Values: []float64{-3, 2, 0.5}}}},
+	}
+	for _, kind := range []Kind{Bars, StackedBars, HorizontalBars, Lines} {
+		list = append(list,
+			Chart{Title: "Many", Category: "day", Kind: kind, Labels: days, Series: []Series{{"a", wave, Good}, {"b", gaps, Bad}, {"c", flat, Neutral}, {"d", wave, Muted}, {"e", wave, Warning}}},
+			Chart{Title: "One", Category: "day", Kind: kind, Labels: days[:1], Series: []Series{{Name: "a", Values: wave[:1]}}},
+			Chart{Title: "Zero", Category: "day", Kind: kind, Labels: days, Series: []Series{{Name: "a", Values: flat}}})
+	}
+	return list
+}
+
+func render(t rapid.TB, c Chart) string {
+	t.Helper()
+	html, err := c.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(html)
+}
+
+// wellFormed fails unless the figure is one XML element, which every browser reads as it is meant.
+func wellFormed(t rapid.TB, html string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(html))
+	for {
+		_, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("not well formed: %v\n%s", err, html)
+		}
+	}
+}
+
+// TestColoursComeFromTheStyleSheet: a strict policy allows no style attribute, and a dark page must reach every colour.
+func TestColoursComeFromTheStyleSheet(t *testing.T) {
+	t.Parallel()
+	class := regexp.MustCompile(`class="([^"]*)"`)
+	colour := regexp.MustCompile(`(?:fill|stroke)="([^"]*)"`)
+	for _, c := range every() {
+		html := render(t, c)
+		wellFormed(t, html)
+		if strings.Contains(html, "style=") {
+			t.Errorf("%v %s: a style attribute is left", c.Kind, c.Title)
+		}
+		for _, found := range colour.FindAllStringSubmatch(html, -1) {
+			if found[1] != "none" {
+				t.Errorf("%v %s: the colour %s is no class", c.Kind, c.Title, found[1])
+			}
+		}
+		for _, found := range class.FindAllStringSubmatch(html, -1) {
+			for _, name := range strings.Fields(found[1]) {
+				if (strings.HasPrefix(name, "fill-") || strings.HasPrefix(name, "stroke-")) && !strings.Contains(CSS, "."+name+" {") {
+					t.Errorf("%v %s: the style sheet has no .%s", c.Kind, c.Title, name)
+				}
+			}
+		}
+	}
+}
+
+func TestEveryDrawingHasATitleAndItsNumbers(t *testing.T) {
+	t.Parallel()
+	for _, c := range every() {
+		html := render(t, c)
+		if n := strings.Count(html, `role="img"`); n != 2 {
+			t.Errorf("%s: %d drawings, want a wide and a narrow one", c.Title, n)
+		}
+		if n := strings.Count(html, "<title>"+c.Title+"</title>"); n != 2 {
+			t.Errorf("%s: %d titles, want one in each drawing", c.Title, n)
+		}
+		if n, want := strings.Count(html, "<td"), len(c.Labels)*len(c.Series); n != want {
+			t.Errorf("%s: %d values in the table, want %d", c.Title, n, want)
+		}
+	}
+}
+
+// TestTextIsEscaped draws names nobody should trust, wherever a chart shows text.
+func TestTextIsEscaped(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.StringMatching(`[a-c<>&"'\n\t /]{0,30}`), rapid.String(), rapid.Just("\xff<b>\ue002script")).Draw(t, "text")
+		kind := rapid.SampledFrom([]Kind{Bars, StackedBars, HorizontalBars, Lines, Funnel}).Draw(t, "kind")
+		// XML has no form for most control characters; HTML has.
+		text = "<x>" + strings.Map(func(r rune) rune {
+			if r < ' ' && !slices.Contains([]rune("\n\t"), r) || r == '\ufffe' || r == '\uffff' {
+				return -1
+			}
+			return r
+		}, strings.ToValidUTF8(text, "?"))
+		html := render(t, Chart{
+			Title: text, Category: text, Kind: kind, Labels: []string{text, "b"}, Series: []Series{{Name: text, Values: []float64{2, 1}}},
+			Format: func(float64) string { return text }, Axis: func(float64) string { return text },
+		})
+		wellFormed(t, html)
+		if strings.Contains(html, "<x") {
+			t.Fatalf("not escaped: %s", html)
+		}
+	})
+}
+
+func TestNothingToDraw(t *testing.T) {
+	t.Parallel()
+	for _, c := range []Chart{
+		{Kind: Bars, Language: Portuguese},
+		{Kind: Funnel, Language: Portuguese, Series: []Series{{Name: "n"}}},
+		{Kind: Lines, Language: Portuguese, Labels: []string{"a"}, Series: []Series{{Values: []float64{Missing}}}},
+	} {
+		if html := render(t, c); !strings.Contains(html, "Ainda não há dados.") || strings.Contains(html, "<svg") {
+			t.Errorf("want words and no drawing, got %s", html)
+		}
+	}
+}
+
+func TestChartsThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	for _, c := range []Chart{
+		{Labels: []string{"a"}, Series: []Series{{Values: []float64{1, 2}}}},
+		{Kind: Funnel, Labels: []string{"a"}, Series: []Series{{Values: []float64{1}}, {Values: []float64{2}}}},
+	} {
+		if _, err := c.HTML(); err == nil {
+			t.Errorf("%+v was drawn", c)
+		}
+	}
+}
+
+// TestLongestBarComesFirst: the library's own order is from the bottom.
+func TestLongestBarComesFirst(t *testing.T) {
+	t.Parallel()
+	html := render(t, Chart{Kind: Funnel, Labels: []string{"budgets", "orders"}, Series: []Series{{Values: []float64{1200, 480}}}})
+	drawing := html[strings.Index(html, "<svg"):strings.Index(html, "</svg>")]
+	height := func(text string) int {
+		found := regexp.MustCompile(`y="(\d+)"[^>]*>` + regexp.QuoteMeta(text)).FindStringSubmatch(drawing)
+		if found == nil {
+			t.Fatalf("%q is not drawn: %s", text, drawing)
+		}
+		y, _ := strconv.Atoi(found[1])
+		return y
+	}
+	const sameRow = 5
+	for label, value := range map[string]string{"budgets": "1,200", "orders": "480 (40%)"} {
+		if distance := height(label) - height(value); distance < -sameRow || distance > sameRow {
+			t.Errorf("%s stands at %d, its value %s at %d", label, height(label), value, height(value))
+		}
+	}
+	if height("budgets") > height("orders") {
+		t.Error("the first stage is not on top")
+	}
+}
+
+func TestTicks(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ low, high, from, to float64 }{
+		{0, 0, 0, 1}, {0, 1, 0, 1}, {0, 3, 0, 3}, {0, 7, 0, 8}, {0, 101, 0, 150}, {0, 4_321_000, 0, 6_000_000}, {-3, 2, -4, 2}, {0, 0.7, 0, 0.8},
+	} {
+		if from, to, _ := ticks(c.low, c.high); from != c.from || math.Abs(to-c.to) > 1e-9 {
+			t.Errorf("ticks(%v, %v) = %v to %v, want %v to %v", c.low, c.high, from, to, c.from, c.to)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		low, high := rapid.Float64Range(-1e9, 0).Draw(t, "low"), rapid.Float64Range(0, 1e12).Draw(t, "high")
+		if from, to, steps := ticks(low, high); from > low || to < high || steps < 1 || steps > 6 {
+			t.Fatalf("ticks(%v, %v) = %v to %v in %d steps", low, high, from, to, steps)
+		}
+	})
+}
+
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ got, want string }{
+		{English.Number(1234567.891, 2), "1,234,567.89"}, {Portuguese.Number(1234567.891, 2), "1.234.567,89"},
+		{English.Number(0.999, 2), "1.00"}, {English.Number(-0.001, 2), "0.00"}, {Portuguese.Number(-1234.5, 1), "-1.234,5"},
+		{English.Number(999.5, 0), "1,000"}, {Portuguese.Percent(0.1234, 1), "12,3%"},
+		{English.Compact(0), "0"}, {English.Compact(0.25), "0.25"}, {English.Compact(1500), "1.5k"}, {English.Compact(-2_000_000), "-2M"},
+		{Portuguese.Compact(2_500_000), "2,5 mi"}, {Portuguese.Compact(12_000), "12 mil"}, {Portuguese.Compact(3e9), "3 bi"}, {English.Compact(999_999), "1M"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
