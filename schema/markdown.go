@@ -116,11 +116,15 @@ func anchor(heading string) string {
 	return strings.ToLower(kept)
 }
 
-// diagram is a Mermaid diagram of tables, with their keys and what they refer to. All columns would make it unreadable.
+// diagram is a Mermaid diagram of tables, with their keys and what they refer to. All columns would make it unreadable, and tables
+// that stand alone add nothing to it.
 func diagram(tables []*Table) string {
 	var entities, lines strings.Builder
 	for _, t := range tables {
 		relations := relationsOf(t)
+		if len(relations) == 0 && !slices.ContainsFunc(tables, func(other *Table) bool { return refers(other, t) }) {
+			continue
+		}
 		fmt.Fprintf(&entities, "  %s {\n", t.Name)
 		for _, c := range t.Columns {
 			var marks []string
@@ -139,7 +143,7 @@ func diagram(tables []*Table) string {
 			fmt.Fprintf(&lines, "  %s %s %s : \"%s\"\n", r.to.Name, r.symbol(t), t.Name, strings.Join(r.by, ", "))
 		}
 	}
-	return "erDiagram\n" + lines.String() + entities.String()
+	return "erDiagram\n  direction LR\n" + lines.String() + entities.String()
 }
 
 // relation is one table's reference to another.
@@ -161,6 +165,10 @@ func relationsOf(t *Table) []relation {
 		}
 	}
 	return relations
+}
+
+func refers(from, to *Table) bool {
+	return slices.ContainsFunc(relationsOf(from), func(r relation) bool { return r.to == to })
 }
 
 func listAround(t *Table) *Table {
