@@ -67,7 +67,7 @@ func (s *stage) bring(ctx context.Context, from *source, p part, f Format) (File
 	return file, nil
 }
 
-// write writes the rows of a part to a file, and on to the disk.
+// write writes the rows of a part to a file.
 func (s *stage) write(ctx context.Context, name string, from *source, p part, f Format) (file File, err error) {
 	out, err := s.dir.Create(filepath.FromSlash(name))
 	if err != nil {
@@ -87,7 +87,7 @@ func (s *stage) write(ctx context.Context, name string, from *source, p part, f 
 		}
 		file.Rows++
 	}
-	if err := errors.Join(rows.close(), buffered.Flush(), out.Sync()); err != nil {
+	if err := errors.Join(rows.close(), buffered.Flush()); err != nil {
 		return File{}, err
 	}
 	file.Bytes, file.SHA256 = counter.bytes, hex.EncodeToString(digest.Sum(nil))
@@ -110,6 +110,11 @@ func (s *stage) publish(m *Manifest) (removed int, err error) {
 			m.Stale = append(m.Stale, name)
 		}
 	}
+	for _, temporary := range s.staged {
+		if err := s.settle(temporary); err != nil {
+			return 0, err
+		}
+	}
 	m.State = publishing
 	if err := s.writeManifest(m); err != nil {
 		return 0, err
@@ -130,7 +135,7 @@ func (s *stage) publish(m *Manifest) (removed int, err error) {
 		return removed, err
 	}
 	for name := range directories {
-		if err := s.sync(name); err != nil {
+		if err := s.settleNames(name); err != nil {
 			return removed, err
 		}
 	}
@@ -161,20 +166,30 @@ func (s *stage) writeManifest(m *Manifest) error {
 	if err != nil {
 		return err
 	}
-	temporary := filepath.Join(stagingName, ManifestName)
-	out, err := s.dir.Create(temporary)
+	temporary := path.Join(stagingName, ManifestName)
+	if err := s.dir.WriteFile(filepath.FromSlash(temporary), append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	if err := s.settle(temporary); err != nil {
+		return err
+	}
+	if err := s.dir.Rename(filepath.FromSlash(temporary), ManifestName); err != nil {
+		return err
+	}
+	return s.settleNames(".")
+}
+
+// settle makes what a file holds last.
+func (s *stage) settle(name string) error {
+	file, err := s.dir.OpenFile(filepath.FromSlash(name), os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	_, err = out.Write(append(text, '\n'))
-	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
-		return err
-	}
-	return errors.Join(s.dir.Rename(temporary, ManifestName), s.sync("."))
+	return errors.Join(file.Sync(), file.Close())
 }
 
-// sync makes what was renamed in a directory last. Not every system can; then the file system's own order must do.
-func (s *stage) sync(directory string) error {
+// settleNames makes what was renamed in a directory last. Not every system can; then the file system's own order must do.
+func (s *stage) settleNames(directory string) error {
 	d, err := s.dir.Open(filepath.FromSlash(directory))
 	if err != nil {
 		return err
