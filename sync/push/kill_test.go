@@ -27,10 +27,25 @@ var (
 // pending. No intent may have been sent twice, and every doubt must stand as one.
 func TestKilledPush(t *testing.T) {
 	t.Parallel()
+	killed, ended := map[string]int{}, map[store.OutboxState]int{}
 	for n := range *killCount {
 		seed := *killSeed + uint64(n)
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { newKilling(t, seed).run() })
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			k := newKilling(t, seed)
+			k.run()
+			if k.struck {
+				killed[[]string{"before the platform acted", "after it acted", "after it answered", "at any time"}[k.stage]]++
+			}
+			for _, state := range k.states() {
+				ended[state]++
+			}
+		})
 	}
+	verdict := "none sent twice, none lost, every doubt in ambiguous"
+	if t.Failed() {
+		verdict = "NOT AS PROMISED"
+	}
+	t.Logf("%d pushes of %d companies, killed %v; the companies ended %v; %s", *killCount, *killRows, killed, ended, verdict)
 }
 
 // killing is one trial.
@@ -43,6 +58,7 @@ type killing struct {
 	victim int64     // the call at which it is killed
 	stage  int       // 0 before acting, 1 after acting, 2 after answering, 3 at any time
 	calm   bool      // the platform behaves
+	struck bool      // it was killed
 	// sent counts the calls by tax number that the platform did not turn away for the token or the rate.
 	sent map[string]int
 }
@@ -111,7 +127,7 @@ func (k *killing) run() {
 	k.mu.Unlock()
 	_ = cmd.Wait() // killed, or it ended with what it could not send
 	k.mu.Lock()
-	k.child, k.calm = nil, true
+	k.child, k.calm, k.struck = nil, true, !cmd.ProcessState.Exited()
 	k.mu.Unlock()
 	for round := 1; k.pending(); round++ {
 		if round > 20 {
