@@ -31,7 +31,8 @@ type Lock struct {
 }
 
 // AcquireLock takes the lock of the database at dbPath, creating the directory and the lock file beside it. command is
-// what others are told. When another process has it: without wait [*LockedError]; with wait it tries until ctx ends.
+// what others are told. When another process has it: without wait [*LockedError]; with wait it tries until ctx ends. Those who wait take
+// turns: whoever gives the lock back and waits for it again comes after who waits already.
 func AcquireLock(ctx context.Context, dbPath, command string, wait bool) (*Lock, error) {
 	path := dbPath + ".lock"
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -49,7 +50,7 @@ func AcquireLock(ctx context.Context, dbPath, command string, wait bool) (*Lock,
 
 func (l *Lock) take(ctx context.Context, wait bool) error {
 	if wait {
-		if _, err := l.file.TryLockContext(ctx, lockPoll); err != nil {
+		if err := l.queue(ctx); err != nil {
 			return fmt.Errorf("wait for the lock %s: %w", l.file.Path(), err)
 		}
 		return nil
@@ -62,6 +63,17 @@ func (l *Lock) take(ctx context.Context, wait bool) error {
 		return &LockedError{Path: l.file.Path(), Holder: readHolder(l.file.Path())}
 	}
 	return nil
+}
+
+// queue waits at the head of the queue, which is a lock of its own: who wants the lock back cannot take it from under one who asks for it
+// only every so often.
+func (l *Lock) queue(ctx context.Context) error {
+	head := flock.New(l.file.Path()+".next", flock.SetPermissions(0o644))
+	if _, err := head.TryLockContext(ctx, lockPoll); err != nil {
+		return errors.Join(err, head.Close())
+	}
+	_, err := l.file.TryLockContext(ctx, lockPoll)
+	return errors.Join(err, head.Close())
 }
 
 func (l *Lock) sign(command string) error {

@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // holdLock is a process that takes the lock and never gives it back.
@@ -51,6 +54,41 @@ func TestLockOfAnotherProcess(t *testing.T) {
 	if _, err := os.Stat(path + ".lock"); err != nil {
 		t.Errorf("the lock file must stay: %v", err)
 	}
+}
+
+// Who gives the lock back and wants it again at once, as a backfill does between two windows, lets those pass who wait.
+func TestLockIsTakenInTurns(t *testing.T) {
+	t.Parallel()
+	path := mirrorPath(t)
+	mine, err := AcquireLock(t.Context(), path, "backfill", true)
+	must(t, err)
+	for range 3 {
+		served := make(chan error, 1)
+		go func() {
+			lock, err := AcquireLock(context.Background(), path, "sync", true)
+			served <- err
+			if err == nil {
+				_ = lock.Release()
+			}
+		}()
+		for head := flock.New(path + ".lock.next"); ; time.Sleep(time.Millisecond) { // until it waits
+			free, err := head.TryLock()
+			must(t, errors.Join(err, head.Close()))
+			if !free {
+				break
+			}
+		}
+		must(t, mine.Release())
+		mine, err = AcquireLock(t.Context(), path, "backfill", true)
+		must(t, err)
+		select {
+		case err := <-served:
+			must(t, err)
+		default:
+			t.Fatal("the lock came back before the one who waited had it")
+		}
+	}
+	must(t, mine.Release())
 }
 
 func TestLockWaitEndsWithItsContext(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -95,31 +96,87 @@ func (a *app) backfill(ctx context.Context, command string, f backfillFlags, str
 	if f.plan {
 		return a.planBackfill(ctx, c, o, f.asJSON)
 	}
-	report := &pull.Report{Outcome: store.OK}
-	windows := o.Stretches()
-	for i, at := range windows {
-		a.announceWindow(i, len(windows), at)
-		err := a.withEngine(ctx, c, writeFlags{command: "backfill", wait: true}, func(e *pull.Engine) error {
-			done, err := e.BackfillWindow(ctx, o, at)
-			report.Merge(done)
-			return err
-		})
-		if err != nil {
-			return errors.Join(err, a.printReport(report, f.asJSON))
-		}
-	}
-	err = a.withEngine(ctx, c, writeFlags{command: "backfill", wait: true}, func(e *pull.Engine) error {
-		done, err := e.BackfillTail(ctx, o)
-		report.Merge(done)
-		return err
-	})
-	return errors.Join(err, a.printReport(report, f.asJSON))
+	b := &backfill{app: a, config: c, options: o, report: &pull.Report{Outcome: store.OK}}
+	return errors.Join(b.run(ctx), a.printReport(b.report, f.asJSON))
 }
 
-func (a *app) announceWindow(i, n int, at pull.Stretch) {
-	if !a.flags.quiet {
-		fmt.Fprintf(a.stderr, "window %d of %d: %s to %s\n", i+1, n, at.From, at.To)
+// backfill is one backfill command at work.
+type backfill struct {
+	*app
+	config  config.Config
+	options pull.BackfillOptions // its streams are those that have not failed
+	report  *pull.Report
+	partial []error // why the others have
+}
+
+// run reads what is left to read, giving the mirror's lock back after each window.
+func (b *backfill) run(ctx context.Context) error {
+	var pending []pull.Stretch
+	var all int
+	err := b.locked(ctx, func(e *pull.Engine) (err error) {
+		pending, all, err = e.PendingStretches(ctx, b.options)
+		return err
+	})
+	if err != nil {
+		return err
 	}
+	began := time.Now()
+	for i, at := range pending {
+		b.announce(at, all-len(pending)+i+1, all, left(time.Since(began), i, len(pending)))
+		err := b.read(ctx, func(e *pull.Engine) (*pull.Report, error) { return e.BackfillWindow(ctx, b.options, at) })
+		if err != nil {
+			return err
+		}
+	}
+	err = b.read(ctx, func(e *pull.Engine) (*pull.Report, error) { return e.BackfillTail(ctx, b.options) })
+	if err == nil && len(b.partial) > 0 {
+		return &pull.PartialError{Err: errors.Join(b.partial...)}
+	}
+	return err
+}
+
+func (b *backfill) locked(ctx context.Context, work func(*pull.Engine) error) error {
+	return b.withEngine(ctx, b.config, writeFlags{command: "backfill", wait: true}, work)
+}
+
+// read does one reading. Streams that fail while others do not are left out from then on.
+func (b *backfill) read(ctx context.Context, reading func(*pull.Engine) (*pull.Report, error)) error {
+	var done *pull.Report
+	err := b.locked(ctx, func(e *pull.Engine) (err error) {
+		done, err = reading(e)
+		return err
+	})
+	if done != nil {
+		b.report.Merge(done)
+	}
+	var partial *pull.PartialError
+	if !errors.As(err, &partial) {
+		return err
+	}
+	b.partial = append(b.partial, err)
+	b.options.Streams = slices.DeleteFunc(slices.Clone(b.options.Streams), func(s *pull.Stream) bool {
+		return slices.ContainsFunc(done.Streams, func(r pull.StreamReport) bool { return r.Stream == s.Name() && r.Err != nil })
+	})
+	return nil
+}
+
+func (b *backfill) announce(at pull.Stretch, n, all int, left time.Duration) {
+	if b.flags.quiet {
+		return
+	}
+	line := fmt.Sprintf("window %d of %d: %s to %s", n, all, at.From, at.To)
+	if left > 0 {
+		line += fmt.Sprintf(", about %s left", left)
+	}
+	fmt.Fprintln(b.stderr, line)
+}
+
+// left is how long the windows that are left take, if they take as long as those that are done; 0 before the first is.
+func left(took time.Duration, done, all int) time.Duration {
+	if done == 0 {
+		return 0
+	}
+	return (took / time.Duration(done) * time.Duration(all-done)).Round(time.Second)
 }
 
 func (a *app) planBackfill(ctx context.Context, c config.Config, o pull.BackfillOptions, asJSON bool) error {
@@ -128,11 +185,21 @@ func (a *app) planBackfill(ctx context.Context, c config.Config, o pull.Backfill
 		if err != nil {
 			return err
 		}
+		out := newPlanJSON(plan, c.Platform.RequestsPerSecond)
 		if asJSON {
-			return json.NewEncoder(a.stdout).Encode(planJSON(plan))
+			return json.NewEncoder(a.stdout).Encode(out)
 		}
-		return a.printPlan(plan, c.Platform.RequestsPerSecond)
+		return a.printPlan(out, c.Platform.RequestsPerSecond)
 	})
+}
+
+// planJSON is a plan as --json prints it.
+type planJSON struct {
+	Windows  []windowJSON `json:"windows"`
+	Records  int          `json:"records"`
+	Pages    int          `json:"pages"`
+	Requests int          `json:"requests"`
+	Seconds  float64      `json:"seconds"` // at least, by requests_per_second
 }
 
 type windowJSON struct {
@@ -141,44 +208,48 @@ type windowJSON struct {
 	From     string `json:"from"`
 	To       string `json:"to"`
 	Done     bool   `json:"done"`
-	Records  *int   `json:"records"` // null: the platform does not count
+	Records  *int   `json:"records"` // null: done, or the platform does not count
+	Pages    int    `json:"pages"`
 	Requests int    `json:"requests"`
 }
 
-func planJSON(plan []pull.WindowPlan) []windowJSON {
-	list := make([]windowJSON, len(plan))
+func newPlanJSON(plan []pull.WindowPlan, perSecond float64) planJSON {
+	out := planJSON{Windows: make([]windowJSON, len(plan))}
 	for i, p := range plan {
-		list[i] = windowJSON{Stream: p.Stream, Pass: p.Pass, From: p.Stretch.From, To: p.Stretch.To, Done: p.Done, Requests: p.Requests}
-		if p.Records >= 0 {
-			list[i].Records = &plan[i].Records
+		out.Windows[i] = windowJSON{
+			Stream: p.Stream, Pass: p.Pass, From: p.Stretch.From, To: p.Stretch.To, Done: p.Done, Pages: p.Pages, Requests: p.Requests,
 		}
+		if p.Records >= 0 {
+			out.Windows[i].Records = &plan[i].Records
+			out.Records += p.Records
+		}
+		out.Pages += p.Pages
+		out.Requests += p.Requests
 	}
-	return list
+	out.Seconds = float64(out.Requests) / perSecond
+	return out
 }
 
-func (a *app) printPlan(plan []pull.WindowPlan, perSecond float64) error {
-	t := newTable("stream", "pass", "from", "to", "records", "requests", "")
-	records, requests := 0, 0
-	for _, p := range plan {
-		var n any
+func (a *app) printPlan(plan planJSON, perSecond float64) error {
+	t := newTable("stream", "pass", "from", "to", "records", "pages", "requests", "")
+	for _, w := range plan.Windows {
+		var records any
 		state := ""
 		switch {
-		case p.Done:
+		case w.Done:
 			state = "done"
-		case p.Records < 0:
+		case w.Records == nil:
 			state = "the platform does not count"
 		default:
-			n = p.Records
-			records += p.Records
-			requests += p.Requests
+			records = *w.Records
 		}
-		t.add(p.Stream, p.Pass, p.Stretch.From, p.Stretch.To, n, p.Requests, state)
+		t.add(w.Stream, w.Pass, w.From, w.To, records, w.Pages, w.Requests, state)
 	}
 	if err := t.write(a.stdout); err != nil {
 		return err
 	}
-	took := (time.Duration(float64(requests)/perSecond) * time.Second).String()
-	_, err := fmt.Fprintf(a.stdout, "\n%d windows, %d records, about %d requests, at least %s at %g requests a second. Nothing was read or written.\n",
-		len(plan), records, requests, took, perSecond)
+	took := time.Duration(plan.Seconds * float64(time.Second)).Round(time.Second)
+	_, err := fmt.Fprintf(a.stdout, "\n%d windows, %d records on %d pages, about %d requests, at least %s at %g requests a second. Nothing was read or written.\n",
+		len(plan.Windows), plan.Records, plan.Pages, plan.Requests, took, perSecond)
 	return err
 }

@@ -63,6 +63,36 @@ func (c Chunk) after(day time.Time) time.Time {
 	return day.AddDate(0, 0, 1)
 }
 
+// PendingStretches returns the windows that have something left to read, and how many there are in all.
+func (e *Engine) PendingStretches(ctx context.Context, o BackfillOptions) (pending []Stretch, all int, err error) {
+	stretches := o.Stretches()
+	for _, at := range stretches {
+		left := false
+		for _, s := range o.Streams {
+			done, err := e.finishedWindow(ctx, s, at, o.Restart)
+			if err != nil {
+				return nil, 0, err
+			}
+			left = left || !done
+		}
+		if left {
+			pending = append(pending, at)
+		}
+	}
+	return pending, len(stretches), nil
+}
+
+// finishedWindow says whether all passes of a stream have read a window to its end; none has when it is to be read again.
+func (e *Engine) finishedWindow(ctx context.Context, s *Stream, at Stretch, restart bool) (bool, error) {
+	for _, pass := range s.passes {
+		w, found, err := e.Mirror.Window(ctx, s.Name(), pass, at.From, at.To)
+		if err != nil || restart || !found || w.CompletedAt.IsZero() {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // BackfillWindow reads one window of all the streams; those that have finished it before are passed by.
 func (e *Engine) BackfillWindow(ctx context.Context, o BackfillOptions, at Stretch) (*Report, error) {
 	return e.run(ctx, "backfill", o.Options, func(ctx context.Context, j *job) error {
@@ -71,6 +101,9 @@ func (e *Engine) BackfillWindow(ctx context.Context, o BackfillOptions, at Stret
 }
 
 func (e *Engine) backfillStream(ctx context.Context, j *job, at Stretch, restart bool) error {
+	if done, err := e.finishedWindow(ctx, j.stream, at, restart); done || err != nil {
+		return err
+	}
 	if err := e.ensureDialect(ctx, j.stream, true); err != nil {
 		return &fetchError{err}
 	}
@@ -152,7 +185,8 @@ type WindowPlan struct {
 	Stretch      Stretch
 	Done         bool
 	Records      int // by the platform's count; -1 when it gives none
-	Requests     int // 0 when Records is not known
+	Pages        int // that hold the records; 0 when Records is not known
+	Requests     int // that it takes to read them, pages overlapping; 0 when Records is not known
 }
 
 // PlanBackfill asks the platform how many records each window holds, one request each, and changes nothing.
@@ -193,6 +227,7 @@ func (e *Engine) planWindow(ctx context.Context, s *Stream, pass string, at Stre
 	}
 	if page.HasTotal {
 		p.Records, p.Requests = page.Total, plannedRequests(page.Total, e.dialect.Limit)
+		p.Pages = (page.Total + e.dialect.Limit - 1) / e.dialect.Limit
 	}
 	return p, nil
 }

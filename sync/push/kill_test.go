@@ -23,7 +23,7 @@ var (
 )
 
 // TestKilledPush kills a real process that sends companies, at a random moment: before the platform acts, between acting and answering,
-// after the answer, or whenever. Meanwhile the platform ends calls in every way it knows. Then pushes run until nothing is
+// after the answer, or whenever. Until then the platform ends calls in every way it knows. Pushes run until nothing is
 // pending. No intent may have been sent twice, and every doubt must stand as one.
 func TestKilledPush(t *testing.T) {
 	t.Parallel()
@@ -110,32 +110,34 @@ func (k *killing) reached(stage int, call int64) {
 	}
 }
 
-func (k *killing) start(ahead time.Duration) *exec.Cmd {
-	cmd := k.command(childPush{Ahead: ahead})
-	must(k.t, cmd.Start())
-	return cmd
-}
-
 func (k *killing) run() {
 	k.add(companies(*killRows)...)
+	for round := 0; k.pending(); round++ {
+		if round > 50 {
+			k.t.Fatal("50 pushes leave rows pending")
+		}
+		k.push(time.Duration(round) * 7 * time.Hour)
+	}
+	k.verify()
+}
+
+// push is one push, which is killed if none was before and the moment comes.
+func (k *killing) push(ahead time.Duration) {
 	k.mu.Lock()
-	cmd := k.start(0)
-	k.child = cmd
-	if k.stage == 3 {
-		time.AfterFunc(time.Duration(k.dice.IntN(60**killRows))*time.Millisecond, func() { k.reached(3, k.victim) })
+	cmd := k.command(childPush{Ahead: ahead})
+	must(k.t, cmd.Start())
+	if !k.struck {
+		k.child = cmd
+		if k.stage == 3 {
+			time.AfterFunc(time.Duration(k.dice.IntN(8**killRows))*time.Millisecond, func() { k.reached(3, k.victim) })
+		}
 	}
 	k.mu.Unlock()
 	_ = cmd.Wait() // killed, or it ended with what it could not send
 	k.mu.Lock()
-	k.child, k.calm, k.struck = nil, true, !cmd.ProcessState.Exited()
+	k.struck = k.struck || !cmd.ProcessState.Exited()
+	k.child, k.calm = nil, k.struck
 	k.mu.Unlock()
-	for round := 1; k.pending(); round++ {
-		if round > 20 {
-			k.t.Fatal("20 more pushes leave rows pending")
-		}
-		_ = k.start(time.Duration(round) * 7 * time.Hour).Wait()
-	}
-	k.verify()
 }
 
 func (k *killing) pending() bool {

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"net/http"
+	"os/exec"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"solarmirror/sync/platform/platformtest"
+)
+
+// A sync that waits gets its turn between two windows of a backfill.
+func TestBackfillLetsOthersIn(t *testing.T) {
+	t.Parallel()
+	platform := platformtest.New(platformtest.Options{Seed: 5, Requests: 60, Token: simulationToken})
+	var p *program
+	var served atomic.Int64
+	others := make(chan *exec.Cmd, 1)
+	p = newProgram(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if served.Add(1) == 12 { // in the midst of the windows
+			sync := p.command(t, "sync", "orders", "--wait")
+			if err := sync.Start(); err != nil {
+				t.Error(err)
+			}
+			others <- sync
+		}
+		platform.ServeHTTP(w, r)
+	}))
+	day := func(ago int) string { return time.Now().AddDate(0, 0, -ago).Format(time.DateOnly) }
+	p.env = []string{"SOLARMIRROR_PLATFORM_REQUESTS_PER_SECOND=60"} // so that it takes a second
+	p.mustExit(t, exitOK, "", "backfill", "--chunk", "day", "--from", day(24), "--to", day(10), "orders")
+	sync := <-others
+	if code := exitCodeOf(t, sync, sync.Wait()); code != exitOK {
+		t.Errorf("the sync ended with %d", code)
+	}
+	runs := p.strings(t, "SELECT command FROM _runs ORDER BY run_id")
+	if i := slices.Index(runs, "sync"); i < 1 || i > len(runs)-2 {
+		t.Errorf("the sync is run %d of %d, not one among the windows", i+1, len(runs))
+	} else {
+		t.Logf("the sync is run %d of %d", i+1, len(runs))
+	}
+}
+
+func TestTimeLeft(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		took      time.Duration
+		done, all int
+		want      time.Duration
+	}{{time.Minute, 0, 9, 0}, {time.Minute, 1, 9, 8 * time.Minute}, {time.Minute, 3, 9, 2 * time.Minute}, {time.Minute, 9, 9, 0}} {
+		if got := left(c.took, c.done, c.all); got != c.want {
+			t.Errorf("%d of %d windows in %v leave %v, want %v", c.done, c.all, c.took, got, c.want)
+		}
+	}
+}
