@@ -6,8 +6,9 @@
 // scanned in two passes, because the platform lists removed ones apart: live, without the removed parameter, and
 // removed, with removed=true. Equipment has the live pass only.
 //
-// A pass is a scan: an iterator of slices, each of which is written in one transaction together with whatever must be true of it.
-// When the scan has ended cleanly, and only then, one more transaction moves the pass's watermark. So a killed run has
+// A pass is a scan: an iterator of slices, each of which is written whole together with whatever must be true of it. Slices share a
+// transaction of about a thousand records for as long as the next is there at once; it is committed before the scan waits for the platform,
+// when the scan ends or fails, and when the run is to stop. When the scan has ended cleanly, and only then, one more transaction moves the pass's watermark. So a killed run has
 // either written a slice whole or not at all, and never claims to be complete up to a moment it is not. Streams are read at the
 // same time and share the client's limits; one that fails does not stop the others.
 //

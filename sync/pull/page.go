@@ -1,50 +1,26 @@
 package pull
 
 import (
-	"context"
 	"errors"
-	"fmt"
 
 	"solarmirror/store"
 	"solarmirror/sync/flatten"
 	"solarmirror/sync/platform"
 )
 
-// writer turns the pages of one stream into transactions. It belongs to one goroutine.
+// writer turns the pages of one stream into rows. It belongs to one goroutine.
 type writer struct {
 	stream *Stream
-	mirror *store.Mirror
 	runID  int64
-	dryRun bool
 	batch  *flatten.Batch
 	flat   *flatten.Flattener
 
 	keyless int // records without a key that had not been met before
 }
 
-func newWriter(s *Stream, m *store.Mirror, runID int64, dryRun bool) *writer {
+func newWriter(s *Stream, runID int64) *writer {
 	batch := s.plan.NewBatch()
-	return &writer{stream: s, mirror: m, runID: runID, dryRun: dryRun, batch: batch, flat: s.plan.NewFlattener(batch)}
-}
-
-// write commits one slice whole, or nothing of it, together with what must be true of it: also is called in the same
-// transaction with the surrogate keys of the slice's records.
-func (w *writer) write(ctx context.Context, sl slice, also func(tx *store.Tx, keys []int64, counts store.Counts) error) (store.Counts, error) {
-	tx, err := w.mirror.Begin(ctx)
-	if err != nil {
-		return store.Counts{}, err
-	}
-	counts, keys, err := w.writeTx(tx, sl)
-	if err == nil {
-		err = also(tx, keys, counts)
-	}
-	if err != nil {
-		return store.Counts{}, errors.Join(fmt.Errorf("writing %s: %w", sl.page.Source, err), tx.Rollback())
-	}
-	if w.dryRun {
-		return counts, tx.Rollback()
-	}
-	return counts, tx.Commit()
+	return &writer{stream: s, runID: runID, batch: batch, flat: s.plan.NewFlattener(batch)}
 }
 
 // writeTx writes a slice. Records with the same key are written one after another, as they would be on two pages.

@@ -133,7 +133,7 @@ func (e *Engine) readFitting(ctx context.Context, j *job, r *reading) error {
 	return e.read(ctx, j, r)
 }
 
-// read scans, and writes slice by slice.
+// read scans, and writes what it reads.
 func (e *Engine) read(ctx context.Context, j *job, r *reading) error {
 	scan := e.newScan(j.stream, r)
 	assumed := scan.limits
@@ -143,23 +143,17 @@ func (e *Engine) read(ctx context.Context, j *job, r *reading) error {
 			return err
 		}
 	}
-	progress := Progress{Stream: j.stream.Name(), Pass: r.pass, Total: -1}
-	for sl, err := range scan.slices(ctx) {
-		if err == nil {
-			err = e.write(ctx, j, r, sl, &progress)
-		} else {
-			err = &fetchError{err}
-		}
-		if err != nil {
-			return e.suspend(ctx, j, r, err)
-		}
+	b := &batch{engine: e, job: j, reading: r, progress: Progress{Stream: j.stream.Name(), Pass: r.pass, Total: -1}}
+	scan.ahead.beforeWait = b.commit
+	if err := b.readAll(ctx, scan); err != nil {
+		return err
 	}
 	e.learnt(assumed, scan.limits)
 	if r.promise = scan.promise; r.promise != "" {
 		e.Log.Warn().Str("stream", j.stream.Name()).Str("pass", r.pass).Msg(r.promise)
 	}
-	progress.Finished = true
-	e.show(progress)
+	b.progress.Finished = true
+	e.show(b.progress)
 	return nil
 }
 
@@ -170,28 +164,6 @@ func (e *Engine) newScan(s *Stream, r *reading) *scan {
 		return e.Client.List(ctx, s.Resource, filter, d.FirstPage+at.page, at.limit)
 	}
 	return newScan(source{fetch: fetch, identify: s.identify}, limits{limit: d.Limit, proven: d.Proven, fixed: d.Fixed}, e.InFlight)
-}
-
-// write commits a slice. The page is finished even if the context has ended meanwhile.
-func (e *Engine) write(ctx context.Context, j *job, r *reading, sl slice, progress *Progress) error {
-	if r.start.IsZero() {
-		r.start = scanStart(sl.page.FetchedAt, sl.page.ServerDate)
-	}
-	counts, err := j.writer.write(context.WithoutCancel(ctx), sl, func(tx *store.Tx, keys []int64, counts store.Counts) error {
-		if r.window == nil {
-			return nil
-		}
-		r.window.begin(r.start)
-		return r.window.add(tx, keys, counts, sl.cursor, anchorOf(sl))
-	})
-	if err != nil {
-		return err
-	}
-	j.report.Counts.Add(counts)
-	j.report.Requests += int64(sl.page.Attempts)
-	progress.add(sl.page, counts)
-	e.show(*progress)
-	return nil
 }
 
 // anchorOf names the last record of a slice, for people who look at the ledger.

@@ -10,7 +10,10 @@ import (
 
 // prefetch fetches the spans that come next while the present one is being looked at. It belongs to one goroutine.
 type prefetch struct {
-	fetch   func(ctx context.Context, s span) (*platform.Page, error)
+	fetch func(ctx context.Context, s span) (*platform.Page, error)
+	// beforeWait is called before get waits for a page; its error becomes get's. Nil when nobody wants to know.
+	beforeWait func() error
+
 	queue   []*future
 	ctx     context.Context // of everything in the queue
 	cancel  context.CancelFunc
@@ -40,8 +43,26 @@ func (p *prefetch) get(ctx context.Context, at span, then []span) (*platform.Pag
 	}
 	first := p.queue[0]
 	p.queue = p.queue[1:]
-	<-first.done
+	if err := p.wait(first); err != nil {
+		return nil, err
+	}
 	return first.page, first.err
+}
+
+// wait waits for a page.
+func (p *prefetch) wait(f *future) error {
+	select {
+	case <-f.done:
+		return nil
+	default:
+	}
+	if p.beforeWait != nil {
+		if err := p.beforeWait(); err != nil {
+			return err
+		}
+	}
+	<-f.done
+	return nil
 }
 
 // follows says whether what is under way is the beginning of the plan.

@@ -92,7 +92,7 @@ type replay struct {
 
 func (r *replay) all(ctx context.Context, ids []int64) error {
 	for _, s := range Streams() {
-		r.writers[s.Name()] = newWriter(s, r.mirror, r.report.RunID, false)
+		r.writers[s.Name()] = newWriter(s, r.report.RunID)
 	}
 	for _, id := range ids {
 		done, err := r.one(ctx, id)

@@ -54,7 +54,7 @@ func (r *Report) Merge(other *Report) {
 	}
 }
 
-// Progress is where a pass stands after a page.
+// Progress is where a pass stands after a commit.
 type Progress struct {
 	Stream   string
 	Pass     string

@@ -25,7 +25,7 @@ type Engine struct {
 	InFlight    int // requests of one scan at one time
 	Now         func() time.Time
 	Log         zerolog.Logger
-	Progress    func(Progress) // called after each slice, by one goroutine at a time; nil when nobody looks
+	Progress    func(Progress) // called after each commit, by one goroutine at a time; nil when nobody looks
 
 	mu      sync.Mutex // guards what follows, and Progress
 	dialect Dialect
@@ -97,7 +97,7 @@ func (e *Engine) readStreams(ctx context.Context, o Options, report *Report, wor
 	for i, s := range o.Streams {
 		j := &job{stream: s, options: o, runID: report.RunID, report: &report.Streams[i]}
 		j.report.Stream = s.Name()
-		j.writer = newWriter(s, e.Mirror, report.RunID, o.DryRun)
+		j.writer = newWriter(s, report.RunID)
 		streams.Go(func() {
 			began := e.Now()
 			j.report.Err = work(ctx, j)

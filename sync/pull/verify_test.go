@@ -140,15 +140,13 @@ func TestOlderPageDoesNotOverwrite(t *testing.T) {
 	t.Parallel()
 	r := newRigFor(t, &fixedList{})
 	s := Streams()[2]
-	w := newWriter(s, r.mirror, 0, false)
 	write := func(name string, fetched time.Time) store.Counts {
 		raw := fmt.Appendf(nil, `{"type":"module","productCode":"M1","name":%q}`, name)
-		counts, err := w.write(t.Context(), slice{page: &platform.Page{FetchedAt: fetched}, records: []record{s.identify(raw)}},
-			func(*store.Tx, []int64, store.Counts) error { return nil })
-		if err != nil {
+		b := r.newBatch(s, nil)
+		if err := b.write(t.Context(), slice{page: &platform.Page{FetchedAt: fetched}, records: []record{s.identify(raw)}}); err != nil {
 			t.Fatal(err)
 		}
-		return counts
+		return b.job.report.Counts
 	}
 	at := r.clock.now()
 	write("first", at)

@@ -44,7 +44,7 @@ func parseBitmap(raw []byte) bitmap {
 type window struct {
 	store.Window
 	seen    bitmap
-	unsaved int // slices since the ledger was told
+	unsaved int // slices noted since the ledger was told
 }
 
 // saveEvery is how many slices pass between two notes in the ledger of how far a window has come. What was read since
@@ -89,20 +89,18 @@ func (w *window) begin(at time.Time) {
 	}
 }
 
-// add notes a slice, and every so often tells the ledger, in the slice's transaction.
-func (w *window) add(tx *store.Tx, keys []int64, counts store.Counts, cursor int, anchor string) error {
+// add notes a slice.
+func (w *window) add(keys []int64, counts store.Counts, cursor int, anchor string) {
 	for _, key := range keys {
 		w.seen.add(key)
 	}
 	w.Pages += counts.Pages
 	w.Records += counts.Records
 	w.Cursor, w.Anchor = int64(cursor), anchor
-	if w.unsaved++; w.unsaved < saveEvery && w.ID != 0 {
-		return nil
-	}
-	return w.save(tx)
+	w.unsaved++
 }
 
+// save tells the ledger, in the transaction of the last slice noted.
 func (w *window) save(tx *store.Tx) error {
 	w.unsaved = 0
 	w.Seen = w.seen.bytes()
