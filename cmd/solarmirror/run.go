@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"solarmirror/store"
@@ -52,7 +51,7 @@ func (a *app) run(ctx context.Context, wait bool) error {
 		return err
 	}
 	defer client.Close()
-	w := &worker{config: c, log: log, client: client, clock: schedule.SystemClock{}}
+	w := &worker{config: c, log: log, client: client, clock: schedule.SystemClock{}, maxWAL: maxWAL}
 	err = w.run(ctx, wait)
 	if interrupted(ctx, err) {
 		return nil
@@ -191,12 +190,8 @@ func (w *worker) checkWAL() {
 		w.log.Warn().Err(err).Msg("the WAL could not be measured")
 		return
 	}
-	warnOfWAL(w.log, f.WAL, maxWAL)
-}
-
-func warnOfWAL(log zerolog.Logger, size, bound int64) {
-	if size > bound {
-		log.Warn().Int64("wal_bytes", size).Msg("the mirror's WAL is large, because some program keeps reading an old state of it: " +
+	if f.WAL > w.maxWAL {
+		w.log.Warn().Int64("wal_bytes", f.WAL).Msg("the mirror's WAL is large, because some program keeps reading an old state of it: " +
 			"end that program's transaction (a query left open), and the next job empties the WAL")
 	}
 }

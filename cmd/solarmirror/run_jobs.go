@@ -22,6 +22,7 @@ type worker struct {
 	log    zerolog.Logger
 	client *platform.Client
 	clock  schedule.Clock
+	maxWAL int64                   // bytes; a larger WAL is warned of
 	stop   context.CancelCauseFunc // ends the worker
 
 	lastPush string // how the last push ended that did nothing

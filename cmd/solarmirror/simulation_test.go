@@ -1,0 +1,264 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
+
+	"solarmirror/cmd/internal/config"
+	"solarmirror/store"
+	"solarmirror/sync/platform"
+	"solarmirror/sync/platform/platformtest"
+	"solarmirror/sync/pull"
+	"solarmirror/sync/push"
+	"solarmirror/sync/schedule"
+)
+
+var simulated = flag.Duration("simulated", 3*time.Hour, "how much time of a moving platform TestSchedule simulates")
+
+// simClock is the time of a simulation: each request to the platform takes some, and when no job runs or waits it jumps to where the
+// schedule sleeps to.
+type simClock struct {
+	ms         atomic.Int64
+	perRequest atomic.Int64 // in ms
+	idle       func() bool
+}
+
+func (c *simClock) Now() time.Time { return time.UnixMilli(c.ms.Load()).UTC() }
+
+func (c *simClock) Sleep(ctx context.Context, d time.Duration) error {
+	until := c.ms.Load() + (d + time.Millisecond - 1).Milliseconds()
+	for ctx.Err() == nil {
+		if c.idle() { // nothing else moves the clock then
+			c.ms.Store(max(until, c.ms.Load()))
+		}
+		if c.ms.Load() >= until {
+			return nil
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+	return ctx.Err()
+}
+
+// scene is a platform that moves and fails, and the worker that mirrors it.
+type scene struct {
+	*worker
+	platform *platformtest.Platform
+	clock    *simClock
+	mirror   *program
+	log      *strings.Builder
+}
+
+func newScene(t *testing.T, o platformtest.Options, settings ...string) *scene {
+	t.Helper()
+	start, err := time.Parse(time.RFC3339, "2026-03-10T15:00:30Z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scene{clock: &simClock{}, log: &strings.Builder{}, mirror: &program{dir: t.TempDir(), mirror: "m.db"}}
+	s.clock.ms.Store(start.UnixMilli())
+	o.Token, o.Clock = simulationToken, s.clock.Now
+	s.platform = platformtest.New(o)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.clock.ms.Add(s.clock.perRequest.Load())
+		r.Header.Del("Accept-Encoding") // compressing would be most of what the test does
+		s.platform.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	c, err := config.Load(config.Source{Environ: append([]string{
+		"SOLARMIRROR_PLATFORM_BASE_URL=" + server.URL, "SOLARMIRROR_PLATFORM_TOKEN=" + simulationToken,
+		"SOLARMIRROR_MIRROR_PATH=" + filepath.Join(s.mirror.dir, s.mirror.mirror),
+		"SOLARMIRROR_OUTBOX_PATH=" + filepath.Join(s.mirror.dir, "private", "outbox.db"),
+	}, settings...)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := platform.New(platform.Config{
+		BaseURL: server.URL, Token: c.TokenSource(), RequestsPerSecond: 10_000, Now: s.clock.Now, Log: zerolog.Nop(),
+		Retry: platform.RetryPolicy{Initial: time.Millisecond, Max: time.Millisecond, Attempts: 8},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	s.worker = &worker{config: c, log: zerolog.New(zerolog.SyncWriter(s.log)), client: client, clock: s.clock, maxWAL: maxWAL}
+	return s
+}
+
+// live lets the schedule run until a time, together with what the test itself has to do, and returns how the jobs stand then.
+func (s *scene) live(t *testing.T, until time.Time, own ...schedule.Job) []schedule.Status {
+	t.Helper()
+	last, err := s.lastStarts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s.stop = func(cause error) { t.Error(cause); cancel() }
+	minutely, err := schedule.ParseSpec("* * * * *")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// In the line of the mirror: it comes after the jobs of the same moment.
+	end := schedule.Job{Name: "end", Spec: minutely, Line: mirrorLine, Run: func(context.Context) (schedule.Outcome, error) {
+		if !s.clock.Now().Before(until) {
+			cancel()
+		}
+		return schedule.OK, nil
+	}}
+	jobs := schedule.New(append(append(s.jobs(last), own...), end), schedule.Options{Zone: s.config.ScheduleZone(), Clock: s.clock, Log: zerolog.Nop()})
+	s.clock.idle = func() bool { return idle(jobs) && ctx.Err() == nil }
+	jobs.Run(ctx)
+	return jobs.Status()
+}
+
+func idle(w *schedule.Worker) bool {
+	for _, s := range w.Status() {
+		if s.Running || s.Waiting {
+			return false
+		}
+	}
+	return true
+}
+
+// A platform that lives, churns and fails a tenth of the requests is mirrored on schedule, while companies are queued. Then the churn
+// ends, not the faults: when everything was read twice more, by itself, the mirror is the platform, and no company was created twice. At full size:
+//
+//	go test ./cmd/solarmirror -run TestSchedule -simulated 168h -v -timeout 1h
+func TestSchedule(t *testing.T) {
+	t.Parallel()
+	dice := rand.New(rand.NewPCG(11, 0))
+	calm := atomic.Bool{}
+	s := newScene(t, platformtest.Options{
+		Seed: 9, Requests: 400, Equipments: smallCatalogue(t),
+		Faults: platformtest.Faults{Rate: 0.1, Seed: 5},
+		Churn:  platformtest.Churn{Inserts: 0.02, Updates: 0.1, Removals: 0.02, Conversions: 0.02, Restores: 0.01},
+		CompanyOutcome: func(*platformtest.CompanyCall) platformtest.CompanyOutcome {
+			if outcomes := platformtest.CompanyOutcomes(); !calm.Load() && dice.IntN(5) == 0 { // one POST at a time
+				return outcomes[dice.IntN(len(outcomes))]
+			}
+			return platformtest.CompanyAsDeserved
+		},
+	}, "SOLARMIRROR_SCHEDULE_FULL_REQUESTS=0 */2 * * *", "SOLARMIRROR_SCHEDULE_VERIFY=0 */12 * * *", "SOLARMIRROR_SCHEDULE_PUSH=*/5 * * * *")
+	s.clock.perRequest.Store(200)
+	queued := 0
+	hourly, err := schedule.ParseSpec("@hourly")
+	if err != nil {
+		t.Fatal(err)
+	}
+	queue := schedule.Job{Name: "queue", Spec: hourly, Line: "test", Last: s.clock.Now(), Run: func(ctx context.Context) (schedule.Outcome, error) {
+		queued++
+		return schedule.OK, s.queue(ctx, queued)
+	}}
+	began := time.Now()
+	s.live(t, s.clock.Now().Add(*simulated), queue)
+
+	s.platform.SetChurn(platformtest.Churn{})
+	calm.Store(true)
+	s.clock.perRequest.Store(0) // nothing happens between a reading and the look at it
+	end := s.clock.Now()
+	for range 3 {
+		end = s.config.Schedule.FullRequests.Next(end)
+	}
+	status := s.live(t, end)
+
+	fresh := s.freshMirror(t)
+	if want, got := fresh.content(t), s.mirror.content(t); !cmp.Equal(want, got) {
+		t.Errorf("the mirror differs from a fresh one:\n%.3000s", cmp.Diff(want, got))
+	}
+	s.mirror.checkWhole(t)
+	for _, j := range status {
+		if j.Panics > 0 {
+			t.Errorf("%s panicked: %s", j.Name, j.LastError)
+		}
+	}
+	s.checkCompanies(t, queued)
+	faults := 0
+	for _, n := range s.platform.Faulted() {
+		faults += n
+	}
+	t.Logf("%v in %v: %d requests, %d faults, %d events; %d companies; runs: %v", *simulated, time.Since(began).Round(time.Second), s.platform.Served(),
+		faults, len(s.platform.Events()), queued, s.mirror.strings(t, "SELECT command || ' ' || outcome || ' ' || count(*) FROM _runs GROUP BY command, outcome"))
+	t.Log(s.mirror.strings(t, "SELECT command || ' ' || started_at || ' ' || error FROM _runs WHERE outcome <> 'ok'"))
+	if faults == 0 || len(s.platform.Events()) == 0 || queued == 0 {
+		t.Error("nothing happened, so nothing is proved")
+	}
+}
+
+// smallCatalogue is a few items of each type of equipment.
+func smallCatalogue(t *testing.T) []json.RawMessage {
+	t.Helper()
+	var few []json.RawMessage
+	perType := map[string]int{}
+	for rec := range platformtest.New(platformtest.Options{Seed: 1}).Records(platformtest.ResourceEquipments) {
+		kind, _, _ := strings.Cut(rec.Key, "/")
+		if perType[kind]++; perType[kind] <= 20 {
+			few = append(few, rec.JSON)
+		}
+	}
+	return few
+}
+
+// queue puts a company into the outbox.
+func (s *scene) queue(ctx context.Context, n int) error {
+	outbox, err := openOutbox(ctx, s.config, s.worker.log, s.clock.Now)
+	if err != nil {
+		return err
+	}
+	defer outbox.Close()
+	_, err = outbox.Add(ctx, []store.Company{{Name: "Ana", Email: fmt.Sprintf("ana%d@example.com", n), Password: "secret", CPF: cpf(n)}}, false)
+	return err
+}
+
+// cpf is the nth of some valid numbers.
+func cpf(n int) string {
+	for check := range 100 {
+		if id := fmt.Sprintf("1%08d%02d", n, check); push.ValidTaxID(id) {
+			return id
+		}
+	}
+	panic("every number has its check digits")
+}
+
+// checkCompanies checks that nothing waits any more and nothing was created twice.
+func (s *scene) checkCompanies(t *testing.T, queued int) {
+	t.Helper()
+	for taxID, c := range s.platform.CompanyCounts() {
+		if c.Processed > 1 {
+			t.Errorf("%s was created %d times", taxID, c.Processed)
+		}
+	}
+	states := s.mirror.strings(t, "SELECT state || ' ' || count(*) FROM company_creations GROUP BY state")
+	if open := s.mirror.strings(t, "SELECT outbox_id FROM company_creations WHERE state NOT IN ('done', 'rejected', 'ambiguous')"); len(open) > 0 ||
+		len(s.mirror.strings(t, "SELECT intent_id FROM company_creations")) != queued {
+		t.Errorf("of %d companies: %v", queued, states)
+	}
+	t.Logf("companies: %v", states)
+}
+
+// freshMirror reads the platform as it stands into a mirror of its own.
+func (s *scene) freshMirror(t *testing.T) *program {
+	t.Helper()
+	fresh := &program{dir: t.TempDir(), mirror: "m.db"}
+	mirror, err := store.Open(t.Context(), filepath.Join(fresh.dir, fresh.mirror), store.Options{Now: s.clock.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mirror.Close()
+	if _, err := s.engine(mirror, "fresh").Sync(t.Context(), pull.Options{Streams: pull.Streams(), Trigger: store.TriggerManual}); err != nil {
+		t.Fatal(err)
+	}
+	return fresh
+}
