@@ -15,6 +15,9 @@ func personal(path, doc, label string) Column {
 	return c
 }
 
+// identity is a personal column by which people or companies are told apart.
+func identity(path, doc, label string) Column { return personal(path, doc, label).counted() }
+
 func real(path, unit, doc, label string) Column {
 	c := field(path, Real, doc, label)
 	c.Unit = unit
@@ -48,6 +51,7 @@ func own(name string, t Type, doc, label string) Column {
 func (c Column) named(name string) Column { c.Name = name; return c }
 func (c Column) notNull() Column          { c.Not = true; return c }
 func (c Column) private() Column          { c.Public = false; return c }
+func (c Column) counted() Column          { c.Public, c.Counted = false, true; return c }
 func (c Column) unit(u string) Column     { c.Unit = u; return c }
 func (c Column) local() Column            { c.Local, c.Unit = true, "local time at the source"; return c }
 func (c Column) clause(sql string) Column { c.Clause = sql; return c }
@@ -72,7 +76,7 @@ func person(path, who, quem string) []Column {
 	return []Column{
 		personal(path+"/name", "First name of "+who+".", quem+": nome"),
 		personal(path+"/surname", "Surname of "+who+".", quem+": sobrenome"),
-		personal(path+"/email", "E-mail address of "+who+".", quem+": e-mail"),
+		identity(path+"/email", "E-mail address of "+who+".", quem+": e-mail"),
 		personal(path+"/cellphone", "Mobile number of "+who+".", quem+": celular"),
 	}
 }
@@ -105,11 +109,12 @@ func concat(lists ...[]Column) []Column {
 	return all
 }
 
-// bookkeeping is what every root row carries besides its fields.
+// bookkeeping is what every root row carries besides its fields. The hash counts as personal: whoever knows the rest of a record could
+// try numbers until it fits.
 func bookkeeping() []Column {
 	return []Column{
 		own("extra", Text, "Values of the record that no column holds or whose type does not fit theirs: a JSON object from JSON Pointer to raw value. NULL when there are none.", "Campos sem coluna (JSON)").private(),
-		own("_hash", Blob, "Hash of the record's bytes, then of its content whatever the order of keys and the white space; 8 bytes each.", "Resumo do conteúdo"),
+		own("_hash", Blob, "Hash of the record's bytes, then of its content whatever the order of keys and the white space; 8 bytes each.", "Resumo do conteúdo").private(),
 		own("_first_seen_at", Timestamp, "When the record was first read.", "Visto pela primeira vez em").unit("UTC"),
 		own("_changed_at", Timestamp, "When the page was read that brought the present content.", "Alterado em").unit("UTC"),
 		own("_deleted_at", Timestamp, "When the record was found to be gone from the platform (tombstone); NULL while it is present.", "Excluído em").unit("UTC"),

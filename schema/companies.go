@@ -12,7 +12,7 @@ var CompanyCreations = &Table{
 	Name: "company_creations", Doc: "What became of each company queued for creation on the platform, without secrets.", Label: "Cadastros de empresas", Shape: Ledger,
 	Key: []string{"intent_id"},
 	Columns: []Column{
-		own("intent_id", Text, "The intent to create one company, whatever happens to files and numbers.", "Intenção").notNull(),
+		own("intent_id", Text, "The intent to create one company, whatever happens to files and numbers.", "Intenção").notNull().counted(),
 		own("outbox_id", BigInt, "Number of the row in the outbox.", "Fila").notNull(),
 		own("tax_id_masked", Text, "CPF or CNPJ with most digits hidden.", "CPF/CNPJ (mascarado)").private(),
 		own("email_masked", Text, "E-mail address with most of its name hidden.", "E-mail (mascarado)").private(),

@@ -219,7 +219,7 @@ func martKey() Column {
 }
 
 func seller() Column {
-	return own("seller_email", Text, "E-mail address of the seller, the responsible collaborator.", "Vendedor: e-mail").private()
+	return own("seller_email", Text, "E-mail address of the seller, the responsible collaborator.", "Vendedor: e-mail").counted()
 }
 
 func sellerName() Column {
@@ -227,7 +227,7 @@ func sellerName() Column {
 }
 
 func customer() Column {
-	return own("company_tax_id", Text, "CNPJ of the company, else its CPF, as the platform writes it.", "Empresa: CNPJ/CPF").private()
+	return own("company_tax_id", Text, "CNPJ of the company, else its CPF, as the platform writes it.", "Empresa: CNPJ/CPF").counted()
 }
 
 func customerName() Column {

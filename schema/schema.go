@@ -93,9 +93,12 @@ type Column struct {
 	// Public marks a column that can hold no personal data. Its absence means personal: a column nobody thought
 	// about is masked in published copies.
 	Public bool
-	Local  bool   // a Timestamp without zone at the source, kept as local text
-	Not    bool   // NOT NULL
-	Clause string // further SQL: CHECK, DEFAULT, REFERENCES
+	// Counted marks a personal column that people or companies are counted and joined by: a masked copy holds a stable
+	// pseudonym there. In any other personal column it holds nothing.
+	Counted bool
+	Local   bool   // a Timestamp without zone at the source, kept as local text
+	Not     bool   // NOT NULL
+	Clause  string // further SQL: CHECK, DEFAULT, REFERENCES
 }
 
 // Array is one source of a Values table.

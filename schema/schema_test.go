@@ -170,6 +170,13 @@ func TestPersonalData(t *testing.T) {
 			if c.Public && c.Type == schema.Text && (slices.Contains(personal, last) || derived && slices.Contains(people, c.Name)) {
 				t.Errorf("%s is declared non-personal", c.Name)
 			}
+			if c.Counted && (c.Public || c.Type != schema.Text) {
+				t.Errorf("%s has pseudonyms, but is public or no text", c.Name)
+			}
+			// A masked copy would hold one and the same key in every row.
+			if isKey := table.IsKey(c.Name) || slices.Contains(table.Unique, c.Name); isKey && !c.Public && !c.Counted {
+				t.Errorf("%s is a personal key without pseudonyms", c.Name)
+			}
 		}
 	})
 	if schema.Requests.Column("extra").Public || schema.Equipments.Column("extra").Public {

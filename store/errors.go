@@ -50,15 +50,15 @@ func (e *OlderError) Error() string {
 		e.Path, e.Have, e.Want)
 }
 
-// NoRoomError says that a change of the whole file was not begun, since the disk might not have room for it. It is an [ErrDiskFull].
+// NoRoomError says that a change or copy of the whole file was not begun, since the disk might not have room for it. It is an [ErrDiskFull].
 type NoRoomError struct {
-	Path       string
-	Need, Free int64 // bytes
+	Doing      string // what may need the room: "bringing … up to date may make it grow by"
+	Need, Free int64  // bytes
 }
 
 func (e *NoRoomError) Error() string {
-	return fmt.Sprintf("bringing %s up to date may make it grow by %d MB, and its disk has %d MB free: make room, then run the same command again",
-		e.Path, megabytes(e.Need), megabytes(e.Free))
+	return fmt.Sprintf("%s %d MB, and the disk has %d MB free: make room, then run the same command again",
+		e.Doing, megabytes(e.Need), megabytes(e.Free))
 }
 
 func (e *NoRoomError) Unwrap() error { return ErrDiskFull }
@@ -100,7 +100,7 @@ func explain(path string, err error) error {
 	}
 	switch driver.Code() & 0xff {
 	case sqlite3.SQLITE_CORRUPT:
-		return fmt.Errorf("%w: %s: stop everything that writes to it and put back a copy made with `solarmirror backup`; without one, move it away and run `solarmirror sync` to read everything again (%w)", ErrCorrupt, path, err)
+		return fmt.Errorf("%w: %s: stop everything that writes to it and put back a copy made with `solarmirror backup` (its --help has the steps); without one, move it away with its -wal and -shm and run `solarmirror sync` to read everything again (%w)", ErrCorrupt, path, err)
 	case sqlite3.SQLITE_NOTADB:
 		return fmt.Errorf("%w: %s: move it away or set [mirror] path to another file, then run `solarmirror sync` (%w)", ErrNotMirror, path, err)
 	case sqlite3.SQLITE_FULL:

@@ -100,12 +100,18 @@ func QuickCheck(ctx context.Context, path string) ([]string, error) {
 	return report, nil
 }
 
+// openUnguarded returns connections that read a file of whichever schema, and may ask any pragma of it. The mode is ro, or rw where an
+// interrupted transaction may first have to be undone.
+func openUnguarded(path, mode string) (*sqlx.DB, error) {
+	return sqlx.Open("sqlite", dsn(path, readerPragmas)+"&mode="+mode)
+}
+
 // askPragma asks on a connection of its own, which unlike a [Mirror]'s readers may be of any schema and ask any pragma.
 func askPragma(ctx context.Context, path, pragma string, answer *[]string) error {
 	if err := MustExist(path); err != nil {
 		return err
 	}
-	db, err := sqlx.Open("sqlite", dsn(path, readerPragmas)+"&mode=ro")
+	db, err := openUnguarded(path, "ro")
 	if err != nil {
 		return err
 	}

@@ -198,7 +198,7 @@ func explainOutbox(path string, err error) error {
 	case errors.Is(err, ErrCorrupt), errors.Is(err, ErrNotMirror): // explained already
 		return err
 	case errors.Is(explained, ErrCorrupt):
-		return fmt.Errorf("%w: %s: stop everything that writes to it and put back a copy made with `solarmirror backup` (%w)", ErrCorrupt, path, err)
+		return fmt.Errorf("%w: %s: stop everything that writes to it and put back a copy made with `solarmirror backup` (its --help has the steps; %[2]s.sends stays where it is) (%[3]w)", ErrCorrupt, path, err)
 	case errors.Is(explained, ErrNotMirror):
 		return fmt.Errorf("%w: %s: move it away or set [outbox] path to another file (%w)", ErrNotOutbox, path, err)
 	}

@@ -6,13 +6,8 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/jmoiron/sqlx"
 )
@@ -43,24 +38,15 @@ var ErrSealed = errors.New("the password is sealed with another key")
 // sealedForm opens every sealed password; a later form would begin with another byte.
 const sealedForm = 1
 
-const sealingKeySize = 32
-
 // SealingKey seals passwords with AES-256-GCM. A sealed password is bound to its row's intent and opens in no other row.
 type SealingKey struct{ aead cipher.AEAD }
 
 // ReadSealingKey reads a key file: 32 bytes, raw or in hexadecimal or base64. Errors never quote the file: [*ModeError],
 // and others that name it.
 func ReadSealingKey(path string) (*SealingKey, error) {
-	if err := CheckPrivate(path); err != nil {
-		return nil, fmt.Errorf("read the key file: %w", err)
-	}
-	content, err := os.ReadFile(path)
+	raw, err := readKey(path)
 	if err != nil {
-		return nil, fmt.Errorf("read the key file: %w; make one with `solarmirror outbox keygen`", err)
-	}
-	raw, ok := decodeKey(content)
-	if !ok {
-		return nil, fmt.Errorf("%s is no key: want 32 bytes, raw, in hexadecimal or in base64; make one with `solarmirror outbox keygen`", path)
+		return nil, err
 	}
 	block, err := aes.NewCipher(raw)
 	if err != nil {
@@ -71,39 +57,6 @@ func ReadSealingKey(path string) (*SealingKey, error) {
 		return nil, fmt.Errorf("use the key of %s: %w", path, err)
 	}
 	return &SealingKey{aead}, nil
-}
-
-func decodeKey(content []byte) ([]byte, bool) {
-	if len(content) == sealingKeySize {
-		return content, true
-	}
-	text := strings.TrimSpace(string(content))
-	for _, decode := range []func(string) ([]byte, error){
-		hex.DecodeString, base64.StdEncoding.DecodeString, base64.URLEncoding.DecodeString, base64.RawStdEncoding.DecodeString, base64.RawURLEncoding.DecodeString,
-	} {
-		if raw, err := decode(text); err == nil && len(raw) == sealingKeySize {
-			return raw, true
-		}
-	}
-	return nil, false
-}
-
-// GenerateSealingKey makes a key file, in hexadecimal, private, at a path where nothing is yet.
-func GenerateSealingKey(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("make a key file: %w", err)
-	}
-	raw := make([]byte, sealingKeySize)
-	_, _ = rand.Read(raw) // never fails
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("make a key file: %w", err)
-	}
-	_, err = fmt.Fprintln(f, hex.EncodeToString(raw))
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("make a key file: %w", err)
-	}
-	return nil
 }
 
 func (k *SealingKey) seal(password Password, intent string) []byte {

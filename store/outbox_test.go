@@ -34,7 +34,7 @@ func openOutbox(t *testing.T, path string, key *SealingKey) *Outbox {
 func newKey(t *testing.T) *SealingKey {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "keys", "key")
-	must(t, GenerateSealingKey(path))
+	must(t, GenerateKey(path))
 	key, err := ReadSealingKey(path)
 	must(t, err)
 	return key
@@ -280,7 +280,7 @@ func TestKeys(t *testing.T) {
 	if _, err := ReadSealingKey(open); !errors.As(err, &mode) {
 		t.Errorf("a key others may read: %v", err)
 	}
-	if err := GenerateSealingKey(open); !errors.Is(err, os.ErrExist) {
+	if err := GenerateKey(open); !errors.Is(err, os.ErrExist) {
 		t.Errorf("a key is written over: %v", err)
 	}
 }

@@ -20,7 +20,7 @@ func (m *Mirror) CheckRoom() error {
 		return fmt.Errorf("look at the free disk of %s: %w", m.path, err)
 	}
 	if need := file.Size() / 2; known && free < need {
-		return &NoRoomError{Path: m.path, Need: need, Free: free}
+		return &NoRoomError{Doing: "bringing " + m.path + " up to date may make it grow by", Need: need, Free: free}
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func checkSchemaVersion(_ context.Context, p *patient) finding {
 }
 
 // restore is what to do about a damaged mirror.
-const restore = "stop everything that writes to it and put back a copy made with \"solarmirror backup\""
+const restore = "stop everything that writes to it and put back a copy made with \"solarmirror backup\", as its --help says"
 
 // integrityDeadline bounds the reading of a large file.
 const integrityDeadline = 30 * time.Second

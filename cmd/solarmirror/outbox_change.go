@@ -210,7 +210,7 @@ from backups of the outbox; without it sealed passwords are lost.`,
 		Example: "  solarmirror outbox keygen /run/secrets/outbox.key",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := store.GenerateSealingKey(args[0]); err != nil {
+			if err := store.GenerateKey(args[0]); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintf(a.stdout, "Made %s. Name it in the configuration:\n\n[outbox]\nkey_file = %q\n", args[0], args[0])

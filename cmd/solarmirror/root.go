@@ -76,6 +76,8 @@ func newRootCommand(a *app) *cobra.Command {
 		newQueryCommand(a),
 		newExportCommand(a),
 		newRejectsCommand(a),
+		newPublishCommand(a),
+		newBackupCommand(a),
 		newPushCommand(a),
 		newOutboxCommand(a),
 		newForgetCommand(a),

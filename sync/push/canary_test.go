@@ -75,7 +75,7 @@ func TestCanaries(t *testing.T) {
 func TestPanicCanaries(t *testing.T) {
 	t.Parallel()
 	keys := filepath.Join(t.TempDir(), "key")
-	must(t, store.GenerateSealingKey(keys))
+	must(t, store.GenerateKey(keys))
 	crashes, posted := 0, 0
 	for at := int64(1); ; at++ {
 		r := newRig(t, nil)

@@ -427,7 +427,7 @@ func TestSealedPasswords(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	keyPath := filepath.Join(r.dir, "key")
-	must(t, store.GenerateSealingKey(keyPath))
+	must(t, store.GenerateKey(keyPath))
 	key, err := store.ReadSealingKey(keyPath)
 	must(t, err)
 	r.add(company(0)) // plain as yet

@@ -33,6 +33,7 @@ type Config struct {
 	Mirror   Mirror
 	Outbox   Outbox
 	Schedule Schedule
+	Publish  Publish
 	Log      Log
 
 	settings []setting // one per key, in the order of the table; for Show
@@ -81,6 +82,15 @@ type Schedule struct {
 	Push           schedule.Spec
 	Publish        schedule.Spec
 	Verify         schedule.Spec
+}
+
+// Publish says where copies for readers go and what is in them.
+type Publish struct {
+	Path             string   // SQLite file, relative to the working directory
+	MaskPersonalData bool     // pseudonyms or nothing where personal data stands
+	KeepExtra        []string // JSON Pointers of what a masked copy keeps of extra; * is every element of an array
+	KeepVersions     int      // copies kept, the newest included
+	PseudonymKeyFile string   // path; "" = one beside the outbox, made when it is missing
 }
 
 // Log says what is logged and in which form.

@@ -91,7 +91,8 @@ func TestDefaults(t *testing.T) {
 			Sync: spec(t, "*/15 * * * *"), FullEquipments: spec(t, "0 * * * *"), FullRequests: spec(t, "0 3 * * 0"),
 			Push: spec(t, "* * * * *"), Publish: spec(t, "10 * * * *"), Verify: spec(t, "0 5 * * 0"),
 		},
-		Log: Log{Level: "info", Format: "auto"},
+		Publish: Publish{Path: "data/published/solarmirror.db", MaskPersonalData: true, KeepVersions: 1},
+		Log:     Log{Level: "info", Format: "auto"},
 	}
 	if d := diff(want, mustLoad(t, "")); d != "" {
 		t.Error(d)
@@ -111,7 +112,8 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 			TimeZone: zone(t, "UTC"), Sync: spec(t, "@hourly"), FullEquipments: spec(t, "1 * * * *"), FullRequests: spec(t, "2 3 1 * *"),
 			Push: spec(t, "off"), Publish: spec(t, "@daily"), Verify: spec(t, "5 4 * * 1-5"),
 		},
-		Log: Log{Level: "debug", Format: "json"},
+		Publish: Publish{Path: "p.db", KeepExtra: []string{"/profitMargin", "/products/*/sku"}, KeepVersions: 3, PseudonymKeyFile: "p.key"},
+		Log:     Log{Level: "debug", Format: "json"},
 	}
 	fromFile := mustLoad(t, `
 		[platform]
@@ -143,6 +145,12 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		push = ""
 		publish = "@daily"
 		verify = "5 4 * * 1-5"
+		[publish]
+		path = "p.db"
+		mask_personal_data = false
+		keep_extra = ["/profitMargin", "/products/*/sku"]
+		keep_versions = 3
+		pseudonym_key_file = "p.key"
 		[log]
 		level = "debug"
 		format = "json"`)
@@ -159,6 +167,8 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		"SOLARMIRROR_OUTBOX_PATH=o.db", "SOLARMIRROR_OUTBOX_KEY_FILE=o.key", "SOLARMIRROR_OUTBOX_KEEP_DAYS=0", "SOLARMIRROR_OUTBOX_KEEP_AMBIGUOUS_DAYS=1",
 		"SOLARMIRROR_SCHEDULE_TIME_ZONE=UTC", "SOLARMIRROR_SCHEDULE_SYNC=@hourly", "SOLARMIRROR_SCHEDULE_FULL_EQUIPMENTS=1 * * * *",
 		"SOLARMIRROR_SCHEDULE_FULL_REQUESTS=2 3 1 * *", "SOLARMIRROR_SCHEDULE_PUSH=off", "SOLARMIRROR_SCHEDULE_PUBLISH=@daily", "SOLARMIRROR_SCHEDULE_VERIFY=5 4 * * 1-5",
+		"SOLARMIRROR_PUBLISH_PATH=p.db", "SOLARMIRROR_PUBLISH_MASK_PERSONAL_DATA=false", "SOLARMIRROR_PUBLISH_KEEP_EXTRA=/profitMargin, /products/*/sku",
+		"SOLARMIRROR_PUBLISH_KEEP_VERSIONS=3", "SOLARMIRROR_PUBLISH_PSEUDONYM_KEY_FILE=p.key",
 		"SOLARMIRROR_LOG_LEVEL=debug", "SOLARMIRROR_LOG_FORMAT=json", "PATH=/bin")
 	if d := diff(want, mustLoad(t, "", environ...)); d != "" {
 		t.Errorf("from the environment: %s", d)
@@ -221,6 +231,16 @@ func TestProblems(t *testing.T) {
 				"config.toml:4: platform.requests_per_second: want a number, got a list",
 				"config.toml:5: platform.timeout: want a string, got a whole number",
 				"config.toml:6: platform.token: want a string, got a table"}},
+		{name: "lists and booleans",
+			text: "[publish]\nmask_personal_data = \"no\"\nkeep_extra = \"/a\"\n[platform]\ntoken = [\"x\"]\n[mirror]\npath = true",
+			want: []string{
+				"config.toml:2: publish.mask_personal_data: want true or false, got a string",
+				"config.toml:3: publish.keep_extra: want a list of strings, got a string",
+				"config.toml:5: platform.token: want a string, got a list",
+				"config.toml:7: mirror.path: want a string, got a boolean"}},
+		{name: "a list of something else",
+			text: "publish.keep_extra = [\"/a,/b\", 1]",
+			want: []string{"config.toml:1: publish.keep_extra: want a list of strings, got a list"}},
 		{name: "empty where a value is due",
 			text: "mirror.path = \"\"\nplatform.time_zone = \"\"",
 			want: []string{
@@ -295,6 +315,9 @@ func TestBounds(t *testing.T) {
 		{"SCHEDULE_TIME_ZONE", []string{"UTC"}, []string{"Local", "Brazil"}},
 		{"SCHEDULE_SYNC", []string{"off", "*/5 * * * *", "@daily"}, []string{"*/5 * * *", "TZ=UTC 0 5 * * *", "0 0 30 2 *"}},
 		{"SCHEDULE_VERIFY", []string{"off"}, []string{"weekly"}},
+		{"PUBLISH_MASK_PERSONAL_DATA", []string{"true", "false"}, []string{"yes", "1", "True"}},
+		{"PUBLISH_KEEP_EXTRA", []string{"/a", "/a, /b/*/c", "/a~1b"}, []string{"/", "a", "/a,", "/a,b", "/a\n/b"}},
+		{"PUBLISH_KEEP_VERSIONS", []string{"1", "1000"}, []string{"0", "1001"}},
 		{"LOG_LEVEL", []string{"trace", "error"}, []string{"INFO"}},
 		{"LOG_FORMAT", []string{"auto", "json", "console"}, []string{"text"}},
 	} {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/BurntSushi/toml"
 )
@@ -175,11 +176,28 @@ func (k kind) text(value any) (string, bool) {
 	case string:
 		return v, k == kindString || k == kindStringOrInteger
 	case int64:
-		return strconv.FormatInt(v, 10), k != kindString
+		return strconv.FormatInt(v, 10), k == kindInteger || k == kindNumber || k == kindStringOrInteger
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64), k == kindNumber
+	case bool:
+		return strconv.FormatBool(v), k == kindBoolean
+	case []any:
+		return listText(v, k)
 	}
 	return "", false
+}
+
+// listText joins a list of strings by commas. A string that holds one would come apart again.
+func listText(list []any, k kind) (string, bool) {
+	items := make([]string, len(list))
+	for i, item := range list {
+		text, isString := item.(string)
+		if !isString || text == "" || strings.Contains(text, ",") {
+			return "", false
+		}
+		items[i] = text
+	}
+	return strings.Join(items, ","), k == kindList
 }
 
 func typeName(value any) string {

@@ -32,10 +32,12 @@ const (
 	kindInteger
 	kindNumber          // integer or float
 	kindStringOrInteger // "auto" or 1
+	kindBoolean
+	kindList // of strings; as text, with commas between
 )
 
 func (k kind) String() string {
-	return [...]string{"a string", "a whole number", "a number", "a string or a whole number"}[k]
+	return [...]string{"a string", "a whole number", "a number", "a string or a whole number", "true or false", "a list of strings"}[k]
 }
 
 // env returns the name of the key's environment variable.
@@ -48,7 +50,7 @@ func (k key) section() string { section, _, _ := strings.Cut(k.name, "."); retur
 func (k key) leaf() string    { _, leaf, _ := strings.Cut(k.name, "."); return leaf }
 
 func keys() []key {
-	return slices.Concat(platformKeys(), mirrorKeys(), outboxKeys(), scheduleKeys(), logKeys())
+	return slices.Concat(platformKeys(), mirrorKeys(), outboxKeys(), scheduleKeys(), publishKeys(), logKeys())
 }
 
 func platformKeys() []key {
@@ -155,6 +157,26 @@ func scheduleKeys() []key {
 	}
 }
 
+func publishKeys() []key {
+	return []key{
+		{name: "publish.path", fallback: "data/published/solarmirror.db",
+			doc: "The copy of the mirror that \"solarmirror publish\" makes for readers.",
+			set: func(c *Config, text string) error { return setPath(&c.Publish.Path, text) }},
+		{name: "publish.mask_personal_data", fallback: "true", kind: kindBoolean,
+			doc: "Whether the copy holds pseudonyms, or nothing, in place of personal data. With false it is a full copy.",
+			set: func(c *Config, text string) error { return setBool(&c.Publish.MaskPersonalData, text) }},
+		{name: "publish.keep_extra", kind: kindList,
+			doc: `JSON Pointers, as "solarmirror status" lists new fields, of what a masked copy keeps of extra, with all under them: ["/profitMargin", "/products/*/sku"]. Only you know that no personal data stands there.`,
+			set: func(c *Config, text string) error { return setPointers(&c.Publish.KeepExtra, text) }},
+		{name: "publish.keep_versions", fallback: "1", kind: kindInteger,
+			doc: "How many copies are kept, the newest included, 1 to 1000. Earlier ones lie beside it under the time they were published at.",
+			set: func(c *Config, text string) error { return setInt(&c.Publish.KeepVersions, text, 1, 1000) }},
+		{name: "publish.pseudonym_key_file",
+			doc: `A file with the key pseudonyms are made with, as "solarmirror outbox keygen" makes one. Without one, pseudonym.key in the directory of the outbox, made when it is missing. Another key gives other pseudonyms.`,
+			set: func(c *Config, text string) error { c.Publish.PseudonymKeyFile = text; return nil }},
+	}
+}
+
 func logKeys() []key {
 	return []key{
 		{name: "log.level", fallback: "info",
@@ -188,6 +210,31 @@ func setRate(to *float64, text string, most float64) error {
 		return want(fmt.Sprintf("a number above 0 and at most %g", most), text)
 	}
 	*to = rate
+	return nil
+}
+
+func setBool(to *bool, text string) error {
+	if text != "true" && text != "false" {
+		return want("true or false", text)
+	}
+	*to = text == "true"
+	return nil
+}
+
+// setPointers takes JSON Pointers with commas between. The whole document is none of them: that would keep everything.
+func setPointers(to *[]string, text string) error {
+	if text == "" {
+		*to = nil
+		return nil
+	}
+	list := strings.Split(text, ",")
+	for i, pointer := range list {
+		list[i] = strings.TrimSpace(pointer)
+		if len(list[i]) < 2 || list[i][0] != '/' || strings.ContainsAny(list[i], "\r\n") {
+			return want(`JSON Pointers such as "/profitMargin"`, pointer)
+		}
+	}
+	*to = list
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/BurntSushi/toml"
@@ -46,8 +47,13 @@ func tomlLine(k key, text string) (string, error) {
 
 // tomlValue is the inverse of kind.text, for text the key's parser accepted.
 func (k key) tomlValue(text string) any {
-	if k.kind == kindString {
+	switch k.kind {
+	case kindString:
 		return text
+	case kindBoolean:
+		return text == "true"
+	case kindList:
+		return strings.FieldsFunc(text, func(c rune) bool { return c == ',' })
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n

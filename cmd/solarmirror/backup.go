@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"solarmirror/store"
+)
+
+func newBackupCommand(a *app) *cobra.Command {
+	var to string
+	var wait bool
+	cmd := &cobra.Command{
+		Use:   "backup --to DIR",
+		Short: "Copy mirror and outbox, whole and checked",
+		Long: `Copy mirror and outbox to DIR, under names with the present time. The mirror keeps what the
+platform has forgotten (status, price and stock history, records that are gone): that cannot
+be fetched again. Sync and push may go on meanwhile.
+
+The copies are read through before they count. DIR is made private (mode 0700) and must stay so:
+the copies hold all personal data, and that of the outbox the passwords still to be sent, as
+they are there: sealed when [outbox] key_file is set, plain otherwise. The mirror holds no passwords.
+Keys are not copied; keep them elsewhere. Neither is the log of what was sent
+(outbox.db.sends): after a restore it must be the one that was there last, or companies might be
+created twice.
+
+To restore: stop every solarmirror, remove the -wal, -shm and -journal files beside the two
+databases, copy the backups over them (the outbox with mode 0600), leave outbox.db.sends where
+it is, and run "solarmirror sync". What may have been sent since the backup is then in doubt
+("solarmirror outbox list ambiguous"). A backup prints these steps with the names filled in.`,
+		Example: "  solarmirror backup --to /var/backups/solarmirror",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if to == "" {
+				return &usageError{command: cmd.CommandPath(), err: errors.New("--to DIR is missing: say where the copies go")}
+			}
+			return a.backup(cmd.Context(), to, wait)
+		},
+	}
+	cmd.Flags().StringVar(&to, "to", "", "`directory` the copies go to")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait for another backup to the same directory to end instead of failing with exit code 11")
+	return cmd
+}
+
+func (a *app) backup(ctx context.Context, to string, wait bool) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	done, err := store.Backup(ctx, store.BackupOptions{To: to, Mirror: c.Mirror.Path, Outbox: c.Outbox.Path, Now: time.Now(), Wait: wait})
+	if err != nil {
+		return err
+	}
+	for _, b := range []struct {
+		what, path, from string
+		size             int64
+	}{
+		{"mirror", done.Mirror, c.Mirror.Path, done.MirrorSize},
+		{"outbox", done.Outbox, c.Outbox.Path, done.OutboxSize},
+	} {
+		if b.path == "" {
+			fmt.Fprintf(a.stdout, "There is no %s at %s.\n", b.what, b.from)
+			continue
+		}
+		fmt.Fprintf(a.stdout, "Copied the %s to %s: %s, checked.\n", b.what, b.path, bytesText(b.size))
+	}
+	return a.sayHowToRestore(done, c.Mirror.Path, c.Outbox.Path)
+}
+
+func (a *app) sayHowToRestore(done *store.Backups, mirror, outbox string) error {
+	fmt.Fprint(a.stdout, "\nTo restore, stop every solarmirror that uses them, then:\n\n")
+	if done.Mirror != "" {
+		fmt.Fprintf(a.stdout, "  rm -f '%[1]s-wal' '%[1]s-shm'\n  install -D -m 644 '%[2]s' '%[1]s'\n", mirror, done.Mirror)
+	}
+	if done.Outbox != "" {
+		fmt.Fprintf(a.stdout, "  rm -f '%[1]s-journal'\n  install -m 600 '%[2]s' '%[1]s'    # %[1]s.sends stays as it is\n", outbox, done.Outbox)
+	}
+	_, err := fmt.Fprintf(a.stdout, "  %s sync\n", commandName())
+	return err
+}

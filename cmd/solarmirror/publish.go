@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"solarmirror/cmd/internal/config"
+	"solarmirror/store"
+)
+
+func newPublishCommand(a *app) *cobra.Command {
+	var to string
+	var wait bool
+	cmd := &cobra.Command{
+		Use:   "publish",
+		Short: "Put a copy of the mirror in place for readers",
+		Long: `Copy the mirror as it is at this moment to one SQLite file that needs no WAL, so that it
+can be read from a share, a read-only mount or another machine. The copy is made beside its
+place, checked, and put there in one step: a reader finds the old file or the new one, never
+half of one. A program that has the old file open goes on reading the old data until it opens
+the file again. A sync may go on meanwhile; its WAL grows until the copy is made.
+
+Unless [publish] mask_personal_data is false, the copy holds no personal data: e-mail addresses,
+CPFs and CNPJs become pseudonyms (p_…), the same in every table and every copy, so that counts
+and joins still work; names, streets, notes, extra, errors and raw records are left empty. Cities,
+states, amounts, dates and products stay. The copy's _columns table says what is masked.
+Pseudonyms are made with a key, which must stay secret: who has it and the copy can tell whose
+pseudonym a CPF has.`,
+		Example: "  solarmirror publish\n  solarmirror publish --to /srv/bi/solarmirror.db",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("to") && to == "" {
+				return &usageError{command: cmd.CommandPath(), err: fmt.Errorf("--to names no file")}
+			}
+			return a.publish(cmd.Context(), to, wait)
+		},
+	}
+	cmd.Flags().StringVar(&to, "to", "", "`file` to put in place (default [publish] path)")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait for another publish to the same file to end instead of failing with exit code 11")
+	return cmd
+}
+
+func (a *app) publish(ctx context.Context, to string, wait bool) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	if to != "" {
+		c.Publish.Path = to
+	}
+	begun := time.Now()
+	published, err := publishMirror(ctx, c, wait)
+	if err != nil {
+		return err
+	}
+	masked := "with all personal data"
+	if c.Publish.MaskPersonalData {
+		masked = "personal data masked"
+	}
+	fmt.Fprintf(a.stdout, "Published %s: %s, %s, in %.1f s.\n", published.Path, bytesText(published.Size), masked, time.Since(begun).Seconds())
+	if published.Earlier > 0 {
+		fmt.Fprintf(a.stdout, "%d earlier lie beside it.\n", published.Earlier)
+	}
+	return nil
+}
+
+// publishMirror makes the configured copy.
+func publishMirror(ctx context.Context, c config.Config, wait bool) (*store.Published, error) {
+	if err := store.MustExist(c.Mirror.Path); err != nil { // before a key is made
+		return nil, err
+	}
+	o := store.PublishOptions{To: c.Publish.Path, KeepVersions: c.Publish.KeepVersions, Wait: wait}
+	if c.Publish.MaskPersonalData {
+		key, err := pseudonymKey(c)
+		if err != nil {
+			return nil, err
+		}
+		o.Mask = &store.Masking{Key: key, KeepExtra: c.Publish.KeepExtra}
+	}
+	return store.Publish(ctx, c.Mirror.Path, o)
+}
+
+// pseudonymKey reads the configured key, which must be there: a mistyped name shall not give new pseudonyms. Without a name the key lies
+// with the outbox, and the first publish makes it.
+func pseudonymKey(c config.Config) (store.PseudonymKey, error) {
+	if c.Publish.PseudonymKeyFile == "" {
+		return store.EnsurePseudonymKey(filepath.Join(filepath.Dir(c.Outbox.Path), "pseudonym.key"))
+	}
+	key, err := store.ReadPseudonymKey(c.Publish.PseudonymKeyFile)
+	if err != nil {
+		return store.PseudonymKey{}, &config.Error{Problems: []string{"publish.pseudonym_key_file: " + err.Error()}}
+	}
+	return key, nil
+}

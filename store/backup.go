@@ -1,0 +1,165 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"solarmirror/schema"
+)
+
+// BackupOptions say what is copied where.
+type BackupOptions struct {
+	To             string    // a directory
+	Mirror, Outbox string    // paths of the databases; either may be missing
+	Now            time.Time // for the names of the copies
+	Wait           bool      // for another backup to the same place to end
+}
+
+// Backups are the copies that one Backup made.
+type Backups struct {
+	Mirror, Outbox         string // paths; "" where there was nothing to copy
+	MirrorSize, OutboxSize int64  // bytes
+}
+
+// backupKind is one of the two files a backup is made of.
+type backupKind struct {
+	name    string // what the copy's name begins with
+	path    string
+	mode    string // how the file is opened to read it
+	refuse  func(ctx context.Context, path string) error
+	explain func(path string, err error) error
+}
+
+// Backup copies mirror and outbox to files in dir that bear the present time in their names, each whole and as it is at one moment, while
+// others go on writing to them. They may be of any schema, so that an upgrade can be preceded by a backup. The directory is private, as
+// are the copies: they hold all the personal data, and passwords as the outbox holds them. The send log beside the outbox is
+// never copied, nor are keys; [Outbox] says why a log put back would let companies be sent twice.
+//
+// Errors: [ErrNoDatabase] when there is neither, [ErrNotMirror], [ErrNotOutbox], [*ModeError], [*NoRoomError], [*LockedError], [ErrCorrupt].
+func Backup(ctx context.Context, o BackupOptions) (*Backups, error) {
+	if err := os.MkdirAll(o.To, 0o700); err != nil {
+		return nil, fmt.Errorf("create the directory of the backup: %w", err)
+	}
+	if err := CheckPrivate(o.To); err != nil {
+		return nil, err
+	}
+	lock, err := AcquireLock(ctx, filepath.Join(o.To, "backup"), "backup", o.Wait)
+	if err != nil {
+		return nil, err
+	}
+	done, err := backup(ctx, o)
+	return done, errors.Join(err, lock.Release())
+}
+
+func backup(ctx context.Context, o BackupOptions) (*Backups, error) {
+	if err := removeParts(o.To); err != nil {
+		return nil, err
+	}
+	var done Backups
+	for _, b := range []struct {
+		backupKind
+		copy *string
+		size *int64
+	}{
+		{backupKind{"outbox", o.Outbox, "rw", refuseOutbox, explainOutbox}, &done.Outbox, &done.OutboxSize},
+		{backupKind{"mirror", o.Mirror, "ro", refuseMirror, explain}, &done.Mirror, &done.MirrorSize},
+	} {
+		copied, size, err := b.copyTo(ctx, o)
+		if errors.Is(err, ErrNoDatabase) {
+			continue
+		}
+		if err != nil {
+			return &done, fmt.Errorf("back up %s: %w", b.path, err)
+		}
+		*b.copy, *b.size = copied, size
+	}
+	if done == (Backups{}) {
+		return nil, noDatabase(o.Mirror)
+	}
+	return &done, nil
+}
+
+// removeParts removes what a killed backup left.
+func removeParts(dir string) error {
+	for _, name := range []string{"mirror", "outbox"} {
+		left, err := filepath.Glob(filepath.Join(dir, partOf(name+"-*.db")))
+		if err != nil {
+			return err
+		}
+		for _, part := range left {
+			if err := removeDatabase(part); err != nil {
+				return fmt.Errorf("remove what an interrupted backup left: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+func (b backupKind) copyTo(ctx context.Context, o BackupOptions) (path string, size int64, err error) {
+	if err := b.refuse(ctx, b.path); err != nil {
+		return "", 0, err
+	}
+	path = filepath.Join(o.To, b.name+"-"+o.Now.UTC().Format(stampLayout)+".db")
+	if err := roomForCopy(b.path, path); err != nil {
+		return "", 0, err
+	}
+	build := func(part string) error { return vacuumInto(ctx, b.path, part, b.mode, b.explain) }
+	place := func(part string) error { return os.Rename(part, path) }
+	if err := makeCopy(ctx, path, 0o600, build, place); err != nil {
+		return "", 0, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", 0, err
+	}
+	return path, info.Size(), nil
+}
+
+// refuseMirror returns an error for a file that is no mirror, of whatever schema.
+func refuseMirror(ctx context.Context, path string) error {
+	found, err := inspectFile(ctx, path, "ro")
+	switch {
+	case err != nil:
+		return explain(path, err)
+	case len(found.columns) == 0:
+		return noDatabase(path)
+	case !found.ours():
+		return fmt.Errorf("%w: %s holds the tables of something else", ErrNotMirror, path)
+	}
+	return nil
+}
+
+// refuseOutbox returns an error for a file that is no outbox or that others may read.
+func refuseOutbox(ctx context.Context, path string) error {
+	for _, private := range []string{filepath.Dir(path), path} {
+		if err := CheckPrivate(private); err != nil {
+			return err
+		}
+	}
+	found, err := inspectFile(ctx, path, "rw")
+	switch {
+	case err != nil:
+		return explainOutbox(path, err)
+	case found.columns[schema.OutboxMeta.Name] == nil:
+		return fmt.Errorf("%w: %s", ErrNotOutbox, path)
+	}
+	return nil
+}
+
+// inspectFile looks at the tables of a database of any kind. [ErrNoDatabase] when there is none.
+func inspectFile(ctx context.Context, path, mode string) (*layout, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, noDatabase(path)
+	}
+	db, err := openUnguarded(path, mode)
+	if err != nil {
+		return nil, err
+	}
+	found, err := inspect(ctx, db)
+	return found, errors.Join(err, db.Close())
+}

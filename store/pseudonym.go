@@ -1,0 +1,65 @@
+package store
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+)
+
+// PseudonymKey is the secret pseudonyms are made with: who has it can find out whose pseudonym is whose by trying all tax numbers, so it
+// prints as a mask. Another key gives other pseudonyms.
+type PseudonymKey struct{ raw []byte }
+
+// Format prints a mask, for every verb.
+func (k PseudonymKey) Format(f fmt.State, _ rune) { fmt.Fprint(f, "***") }
+
+// ReadPseudonymKey reads a key file: 32 bytes, raw or in hexadecimal or base64. Errors never quote the file.
+func ReadPseudonymKey(path string) (PseudonymKey, error) {
+	raw, err := readKey(path)
+	return PseudonymKey{raw}, err
+}
+
+// EnsurePseudonymKey reads a key file, and makes it where there is none.
+func EnsurePseudonymKey(path string) (PseudonymKey, error) {
+	if err := GenerateKey(path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return PseudonymKey{}, err
+	}
+	return ReadPseudonymKey(path)
+}
+
+// pseudonymBytes of the code are shown, 16 letters and digits: among a million people two share a pseudonym once in 2,000,000,000,000 copies.
+const pseudonymBytes = 10
+
+// readable is base32 in small letters, without those that look like digits.
+var readable = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+
+// pseudonym is what stands in place of whatever tells a person or company apart: the same for however it is written, in every table and
+// every copy. What is empty stays so.
+func (k PseudonymKey) pseudonym(value string) string {
+	if value == "" {
+		return ""
+	}
+	code := hmac.New(sha256.New, k.raw)
+	code.Write([]byte(plainIdentity(value)))
+	return "p_" + readable.EncodeToString(code.Sum(nil)[:pseudonymBytes])
+}
+
+// taxIDForm is a CPF or a CNPJ, also one of letters, bare or punctuated.
+var taxIDForm = regexp.MustCompile(`^(\d{3}\.?\d{3}\.?\d{3}-?\d{2}|[0-9A-Za-z]{2}\.?[0-9A-Za-z]{3}\.?[0-9A-Za-z]{3}/?[0-9A-Za-z]{4}-?\d{2})$`)
+
+// plainIdentity is the one way to write an identity: an e-mail address in small letters, a tax number bare, anything else as it is.
+func plainIdentity(value string) string {
+	value = strings.TrimSpace(value)
+	switch {
+	case strings.Contains(value, "@"):
+		return strings.ToLower(value)
+	case taxIDForm.MatchString(value):
+		return PlainTaxID(value)
+	}
+	return value
+}
