@@ -165,7 +165,7 @@ func noDatabase(path string) error {
 }
 
 // Close ends every connection; a transaction still open is rolled back. A writer first empties the WAL into the file
-// as far as readers allow, so that a plain copy of the closed file is whole.
+// as far as readers allow within a second, so that a plain copy of the closed file is whole.
 func (m *Mirror) Close() error {
 	var errs []error
 	if m.read != nil {
@@ -173,7 +173,8 @@ func (m *Mirror) Close() error {
 	}
 	if m.conn != nil {
 		errs = append(errs, m.closeStatements())
-		if _, err := m.conn.ExecContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
+		// A program that keeps looking at an old state of the mirror shall not keep the next run from beginning, or this process from ending.
+		if _, err := m.conn.ExecContext(context.Background(), "PRAGMA busy_timeout = 1000; PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 			m.log.Debug().Err(err).Str("path", m.path).Msg("the WAL was not emptied; the next run does it")
 		}
 		errs = append(errs, m.conn.Close())

@@ -77,8 +77,11 @@ func newScene(t *testing.T, o platformtest.Options, settings ...string) *scene {
 		s.platform.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
+	if !strings.Contains(strings.Join(settings, " "), "TOKEN") {
+		settings = append(settings, "SOLARMIRROR_PLATFORM_TOKEN="+simulationToken)
+	}
 	c, err := config.Load(config.Source{Environ: append([]string{
-		"SOLARMIRROR_PLATFORM_BASE_URL=" + server.URL, "SOLARMIRROR_PLATFORM_TOKEN=" + simulationToken,
+		"SOLARMIRROR_PLATFORM_BASE_URL=" + server.URL,
 		"SOLARMIRROR_MIRROR_PATH=" + filepath.Join(s.mirror.dir, s.mirror.mirror),
 		"SOLARMIRROR_OUTBOX_PATH=" + filepath.Join(s.mirror.dir, "private", "outbox.db"),
 	}, settings...)})
