@@ -12,13 +12,11 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"solarmirror/schema"
-	"solarmirror/sync/platform/platformtest"
 )
 
 func TestEveryValueOfASyncedMirror(t *testing.T) {
 	t.Parallel()
-	m, dir := emptyMirror(t), filepath.Join(t.TempDir(), "out")
-	syncTwice(t, m, platformtest.Options{Seed: 1, Requests: 150, Dialect: platformtest.Dialect{Drift: platformtest.DriftAll | platformtest.DriftBad}})
+	m, dir := syncedMirror(t), filepath.Join(t.TempDir(), "out")
 	first := mustExport(t, m, Options{Dir: dir, Format: Parquet})
 	sameAsMirror(t, m, dir)
 	second := mustExport(t, m, Options{Dir: dir, Format: Parquet})

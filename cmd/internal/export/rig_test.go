@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,12 +27,24 @@ import (
 	"solarmirror/sync/pull"
 )
 
+// syncedOnce is the directory of a mirror that several tests read.
+var syncedOnce string
+
 // TestMain makes properties cheap; -rapid.checks asks for more.
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", "25"); err != nil {
+	if err := flag.Set("rapid.checks", "12"); err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(m)
+	var err error
+	if syncedOnce, err = os.MkdirTemp("", "export-test"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if err := os.RemoveAll(syncedOnce); err != nil {
+			panic(err)
+		}
+		os.Exit(code)
+	}))
 }
 
 func must(t rapid.TB, err error) {
@@ -58,16 +71,41 @@ func openMirror(t rapid.TB, dir string) *store.Mirror {
 	return m
 }
 
-// syncTwice reads a simulated platform into the mirror, twice: 30 days lie between.
-func syncTwice(t rapid.TB, m *store.Mirror, o platformtest.Options) {
+var fillSynced sync.Once
+
+// syncedMirror is a mirror of a simulated platform whose records drift from its documentation, read twice with 30 days between, and of some
+// records at the edges. It is open for reading.
+func syncedMirror(t *testing.T) *store.Mirror {
+	t.Helper()
+	fillSynced.Do(func() {
+		m := openMirror(t, syncedOnce)
+		defer func() { must(t, m.Close()) }()
+		syncTwice(t, m)
+		insert(t, m, schema.Requests, map[string]any{
+			"request_key": int64(1)<<53 + 1, "request_type": "order", "id": "edges", "name": "", "notes": "São \"João\",\r\n;日本\n", "code": " 007",
+			"order_created": "1969-12-31 23:59:59.999", "billing_date": "1969-02-28", "final_value": 0.1, "original_value": 9007199254740993.0, "discount": 1e300,
+			"surcharge": -0.005, "removed": int64(1), "_hash": []byte{0, 255, 10},
+		})
+		insert(t, m, schema.Requests, map[string]any{"request_key": 1 << 54, "request_type": "budget", "id": "no month"})
+	})
+	m, err := store.OpenReadOnly(t.Context(), filepath.Join(syncedOnce, "mirror.db"))
+	must(t, err)
+	t.Cleanup(func() { must(t, m.Close()) })
+	return m
+}
+
+func syncTwice(t *testing.T, m *store.Mirror) {
 	t.Helper()
 	at := now
-	o.Token, o.Clock = "a-token", func() time.Time { return at }
-	server := httptest.NewServer(platformtest.New(o))
+	const token = "a-token"
+	clock := func() time.Time { return at }
+	server := httptest.NewServer(platformtest.New(platformtest.Options{
+		Seed: 1, Requests: 150, Token: token, Clock: clock, Dialect: platformtest.Dialect{Drift: platformtest.DriftAll | platformtest.DriftBad},
+	}))
 	defer server.Close()
 	client, err := platform.New(platform.Config{
-		BaseURL: server.URL, Token: func(context.Context) (string, error) { return o.Token, nil },
-		RequestsPerSecond: 10_000, Log: zerolog.Nop(), Now: o.Clock,
+		BaseURL: server.URL, Token: func(context.Context) (string, error) { return token, nil },
+		RequestsPerSecond: 10_000, Log: zerolog.Nop(), Now: clock,
 	})
 	must(t, err)
 	defer client.Close()
@@ -75,7 +113,7 @@ func syncTwice(t rapid.TB, m *store.Mirror, o platformtest.Options) {
 	must(t, err)
 	engine := &pull.Engine{
 		Client: client, Mirror: m, Zone: zone, OverlapDays: 2, Paging: pull.Paging{FirstPage: pull.FindFirstPage, Limit: 50}, InFlight: 4,
-		Now: o.Clock, Log: zerolog.Nop(),
+		Now: clock, Log: zerolog.Nop(),
 	}
 	for range 2 {
 		_, err := engine.Sync(context.Background(), pull.Options{Streams: pull.Streams(), Full: true, Trigger: store.TriggerManual})
