@@ -68,6 +68,7 @@ var Windows = &Table{
 		own("seen", Blob, "Bitmap of the surrogate keys that were read.", "Vistos"),
 		own("pages", BigInt, "Pages read.", "Páginas").unit("pages").notNull().clause("DEFAULT 0"),
 		own("records", BigInt, "Records read.", "Registros").unit("records").notNull().clause("DEFAULT 0"),
+		own("expected", BigInt, "Records the platform says there are; NULL where it does not count.", "Registros esperados").unit("records"),
 		own("promise", Text, "What weakens the promise that no row is missing; NULL when nothing does.", "Ressalva"),
 		own("run_id", BigInt, "The run that read it last.", "Execução").clause("REFERENCES _runs(run_id)"),
 		own("completed_at", Timestamp, "When it was read to its end.", "Fim").unit("UTC"),

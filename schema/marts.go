@@ -89,7 +89,7 @@ var BiFunnel = &Table{
 
 // BiStatusDuration is how long deals stay in each status.
 var BiStatusDuration = &Table{
-	Name: "bi_status_duration", Label: "Tempo em cada situação", Shape: Mart, Key: []string{"request_key", "started_at"}, Indices: [][]string{{"is_open"}},
+	Name: "bi_status_duration", Label: "Tempo em cada situação", Shape: Mart, Key: []string{"request_key", "started_at"},
 	Doc: "Time each budget or order spent in each deal status, one row per stay, as far as the mirror has seen it; removed and vanished ones too. " +
 		"A stay ends when the status changes, the record is removed or gone, or the budget became an order; time after that does not count.",
 	Columns: []Column{
@@ -101,7 +101,7 @@ var BiStatusDuration = &Table{
 		like(Requests, "deal_status"),
 		seller(),
 		state(),
-		own("days", Real, "Length of the stay; of one that lasts, up to the start of the day on which the marts were last brought up to date (bi_freshness.as_of).", "Dias").unit("days").notNull(),
+		own("days", Real, "Length of the stay; of one that lasts, up to the start of the day on which the marts were last brought up to date (_marts.as_of).", "Dias").unit("days").notNull(),
 		own("is_open", Boolean, "Whether the stay lasts.", "Em aberto").notNull().check(),
 		own("is_inferred", Boolean, "1 where the record was first seen in this status, so that the stay may be longer than days says.", "Início não observado").notNull().check(),
 	},
@@ -198,7 +198,7 @@ var BiCustomers = &Table{
 // BiFreshness is how far the mirror can be trusted.
 var BiFreshness = &Table{
 	Name: "bi_freshness", Label: "Atualização dos dados", Shape: Mart, Key: []string{"stream"},
-	Doc: "How fresh each stream is, as of the end of the last run.",
+	Doc: "How fresh each stream is, as of the last run.",
 	Columns: []Column{
 		own("stream", Text, "orders, budgets or equipments.", "Fluxo").notNull(),
 		own("complete_through", Timestamp, "The moment up to which the mirror holds everything; NULL until the first load is complete.", "Completo até").unit("UTC"),
@@ -207,7 +207,6 @@ var BiFreshness = &Table{
 		own("initial_load_percent", Real, "How much of the first load is done; NULL when it is complete or the platform does not count.", "Carga inicial").unit("percent"),
 		own("last_run_at", Timestamp, "When the last run that read the stream ended.", "Última execução").unit("UTC"),
 		own("last_outcome", Text, "What became of the stream in that run: ok, failed or interrupted.", "Último resultado"),
-		own("records", BigInt, "Records in the mirror that are not gone from the platform.", "Registros").unit("records").notNull(),
 		own("rejects", BigInt, "Rejected records that wait to be replayed.", "Rejeitados").unit("records").notNull(),
 		own("as_of", Timestamp, "When this row was written.", "Em").unit("UTC").notNull(),
 	},

@@ -20,16 +20,17 @@ var Stale = &Table{
 	Columns: []Column{
 		own("table_name", Text, "requests or equipments.", "Tabela").notNull(),
 		own("key", BigInt, "Surrogate key of the record.", "Chave").notNull(),
+		own("name", Text, "The request's id or the item's product code, by which the marts find what else is concerned.", "Identificador").notNull(),
 	},
 }
 
 // Deals is what the marts know of each deal, dead or alive: an id, listed as a budget, as an order, or as both.
 var Deals = &Table{
-	Name: "_deals", Doc: "One row per deal, live or not: what bi_funnel is counted from.", Label: "Negócios (apoio)", Shape: Ledger, Key: []string{"id"},
+	Name: "_deals", Doc: "One row per deal, live or not: what bi_funnel is counted from.", Label: "Negócios (apoio)", Shape: Ledger, Key: []string{"request_key"},
 	Indices: [][]string{{"cohort_month", "seller_email", "state"}},
 	Columns: []Column{
-		like(Requests, "id"),
-		own("request_key", BigInt, "The row that speaks for the deal: one that is not gone rather than one that is, an order rather than a budget.", "Pedido (chave)").notNull(),
+		own("request_key", Surrogate, "The row that speaks for the deal: one that is not gone rather than one that is, an order rather than a budget.", "Negócio (chave)").
+			notNull().clause("REFERENCES requests(request_key)"),
 		month("cohort_month", "Month in which the budget was created, YYYY-MM in the platform's time zone.", "Mês do orçamento"),
 		seller(),
 		state(),

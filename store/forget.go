@@ -42,7 +42,7 @@ func (m *Mirror) Forget(ctx context.Context, taxID string, intents []string) ([]
 			return err
 		}
 		done = e.report()
-		return nil
+		return tx.rebuildMarts(ctx)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("forget: %w", err)
@@ -199,9 +199,12 @@ func (e *erasure) deleteRejects() error {
 	return nil
 }
 
-// blankMentions empties every personal text that gives the person away, in whatever table.
+// blankMentions empties every personal text that gives the person away, in whatever table. The marts are built anew afterwards.
 func (e *erasure) blankMentions() error {
 	for _, t := range e.tx.m.model.tables {
+		if slices.Contains(derived(), t) {
+			continue
+		}
 		for _, c := range personalColumns(t) {
 			for _, mark := range e.marks() {
 				query := fmt.Sprintf("UPDATE %s SET %s WHERE instr(lower(%s), lower(?)) > 0", t.Name, blank(c), c.Name)

@@ -55,6 +55,10 @@ func TestForget(t *testing.T) {
 			('other', 3, '***.444.***-**', 'c***@example.com', 'done', 1, 3, '2026-01-01 00:00:00.000', NULL)`,
 		`UPDATE requests SET _hash = x'0102' WHERE request_key = 1`,
 	)
+	must(t, m.RefreshMarts(ctx))
+	if n := number(t, m, "SELECT count(*) FROM bi_sellers WHERE seller_name = 'Zulmira'"); n != 1 {
+		t.Fatalf("%d rows about the person in bi_sellers: nothing to forget there", n)
+	}
 	done, err := m.Forget(ctx, "529.982.247-25", []string{"mine"})
 	must(t, err)
 	if len(done) == 0 {
@@ -70,6 +74,8 @@ func TestForget(t *testing.T) {
 		"SELECT group_concat(CAST(raw AS TEXT)) FROM _rejects":                                                                                    `{"cpf":"111.444.777-35"}`,
 		"SELECT coalesce(example, '-') FROM _drift":                                                                                               "-",
 		"SELECT group_concat(intent_id || state || revision || coalesce(tax_id_masked, '-')) FROM company_creations":                              "minecancelled4-,olddone3-,otherdone3***.444.***-**",
+		"SELECT group_concat(coalesce(name, '-') || coalesce(company_tax_id, '-')) FROM bi_requests":                                              "--,-11.222.333/0001-81,Projeto Outro-,Projeto Quatro-",
+		"SELECT group_concat(coalesce(seller_name, '-') || orders) FROM bi_sellers":                                                               "-3",
 		"SELECT hex(_hash) FROM requests WHERE request_key = 1":                                                                                   "0102",
 	} {
 		var got string

@@ -40,11 +40,11 @@ func TestRuns(t *testing.T) {
 	counts := Counts{Pages: 1, Records: 2, Inserted: 3, Changed: 4, Unchanged: 5, Deleted: 6, Rejected: 7}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	must(t, m.FinishRun(ended, run.ID, Partial, counts, "budgets: 503"))
-	if err := m.FinishRun(ended, 99, OK, Counts{}, ""); err == nil {
+	must(t, m.FinishRun(ended, run.ID, Ending{Outcome: Partial, Counts: counts, Error: "budgets: 503"}))
+	if err := m.FinishRun(ended, 99, Ending{Outcome: OK}); err == nil {
 		t.Error("finished a run that does not exist")
 	}
-	if err := m.FinishRun(ended, run.ID, "splendid", Counts{}, ""); err == nil {
+	if err := m.FinishRun(ended, run.ID, Ending{Outcome: "splendid"}); err == nil {
 		t.Error("an unknown outcome was stored")
 	}
 	last, err := m.StartRun(t.Context(), "backfill", "manual")

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -37,6 +38,10 @@ const maxReaders = 4
 type Options struct {
 	Now func() time.Time // the clock; nil is time.Now
 	Log zerolog.Logger   // the zero Logger says nothing
+
+	// What the marts depend on besides the tables.
+	Zone      *time.Location // the platform's; nil is UTC
+	PowerUnit PowerUnit      // of its totalPower; "" is KWp
 }
 
 // Mirror is an open database. Its methods may be called by several goroutines at once.
@@ -44,6 +49,8 @@ type Mirror struct {
 	path  string
 	now   func() time.Time
 	log   zerolog.Logger
+	zone  *time.Location
+	power PowerUnit
 	model *model
 	read  *sqlx.DB
 
@@ -72,10 +79,13 @@ func open(ctx context.Context, path string, o Options, mod *model) (*Mirror, err
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Zone == nil {
+		o.Zone = time.UTC
+	}
 	write := sql.OpenDB(writerConnector{dsn(path, writerPragmas)})
 	write.SetMaxOpenConns(1)
 	m := &Mirror{
-		path: path, now: o.Now, log: o.Log, model: mod, write: sqlx.NewDb(write, bindLabel),
+		path: path, now: o.Now, log: o.Log, zone: o.Zone, power: cmp.Or(o.PowerUnit, KWp), model: mod, write: sqlx.NewDb(write, bindLabel),
 		turn: make(chan struct{}, 1), statements: map[string]*sqlx.Stmt{},
 	}
 	m.turn <- struct{}{}

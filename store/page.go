@@ -120,7 +120,10 @@ func (tx *Tx) Upsert(rows []schema.Rows, replaced []int64) error {
 	if err != nil {
 		return tx.fail("write records", err)
 	}
-	return tx.replace(root.Tables()[1:], rows, replaced)
+	if err := tx.replace(root.Tables()[1:], rows, replaced); err != nil {
+		return err
+	}
+	return tx.noteStaleRows(root, rows)
 }
 
 // replace deletes the rows that records have in some child tables, and writes others.
@@ -236,8 +239,11 @@ func (tx *Tx) Undelete(root *schema.Table, key int64) error {
 	if err != nil {
 		return tx.fail("clear a tombstone", err)
 	}
-	_, err = tx.exec(fmt.Sprintf("clear the tombstone of %s %d", root.Name, key), known.undelete, key)
-	return err
+	touched, err := tx.exec(fmt.Sprintf("clear the tombstone of %s %d", root.Name, key), known.undelete, key)
+	if err != nil || touched == 0 {
+		return err
+	}
+	return tx.noteStaleKeys(root, key)
 }
 
 func (tx *Tx) statements(t *schema.Table) (*statements, error) {

@@ -146,7 +146,10 @@ func (tx *Tx) Rewrite(rows []schema.Rows, keys []int64) error {
 			children = append(children, r.Table)
 		}
 	}
-	return tx.replace(children, rows, keys)
+	if err := tx.replace(children, rows, keys); err != nil {
+		return err
+	}
+	return tx.noteStaleKeys(root, keys...)
 }
 
 // SetPromotion stores how far a promotion has come.

@@ -20,6 +20,9 @@ func (tx *Tx) Prune(root *schema.Table, partition string, goneBefore time.Time) 
 	for _, h := range tx.m.model.history[root] {
 		tables = append(tables, h.table)
 	}
+	if err := tx.noteStale(root, pruned, FormatTime(goneBefore), partition); err != nil {
+		return 0, err
+	}
 	deleted := int64(0)
 	for i := len(tables) - 1; i >= 0; i-- { // the root last: it says which
 		rows, err := tx.exec("prune "+tables[i].Name, fmt.Sprintf("DELETE FROM %s WHERE %s IN (%s)", tables[i].Name, key, pruned), FormatTime(goneBefore), partition)

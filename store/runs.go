@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -87,20 +88,39 @@ func (m *Mirror) StartRun(ctx context.Context, command, trigger string) (*Run, e
 	return run, nil
 }
 
-// FinishRun records how the run ended; errText is "" when nothing went wrong. It works although ctx has ended, since that is
-// how an interrupted run comes here.
-func (m *Mirror) FinishRun(ctx context.Context, runID int64, outcome Outcome, c Counts, errText string) error {
+// Ending is how a run ended.
+type Ending struct {
+	Outcome Outcome
+	Streams map[string]Outcome // of each stream that was read: OK, Failed or Interrupted; nil when none was
+	Counts
+	Error string // "" when nothing went wrong
+}
+
+// FinishRun records how the run ended, and with it how fresh the streams are. It works although ctx has ended, since that is how an
+// interrupted run comes here.
+func (m *Mirror) FinishRun(ctx context.Context, runID int64, end Ending) error {
+	var streams any
+	if end.Streams != nil {
+		text, err := json.Marshal(end.Streams)
+		if err != nil {
+			return fmt.Errorf("finish run %d: %w", runID, err)
+		}
+		streams = string(text)
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookkeepingTime)
 	defer cancel()
 	err := m.update(ctx, func(tx *Tx) error {
 		touched, err := tx.exec("update the run", `UPDATE _runs SET finished_at = ?, outcome = ?, pages = ?, records = ?, inserted = ?,
-			changed = ?, unchanged = ?, deleted = ?, rejected = ?, error = ? WHERE run_id = ?`,
-			FormatTime(m.now()), string(outcome), c.Pages, c.Records, c.Inserted,
-			c.Changed, c.Unchanged, c.Deleted, c.Rejected, nullableText(errText), runID)
-		if err == nil && touched != 1 {
+			changed = ?, unchanged = ?, deleted = ?, rejected = ?, error = ?, streams = ? WHERE run_id = ?`,
+			FormatTime(m.now()), string(end.Outcome), end.Pages, end.Records, end.Inserted,
+			end.Changed, end.Unchanged, end.Deleted, end.Rejected, nullableText(end.Error), streams, runID)
+		if err != nil {
+			return err
+		}
+		if touched != 1 {
 			return tx.fail("update the run", fmt.Errorf("there is no such run"))
 		}
-		return err
+		return tx.writeFreshness()
 	})
 	if err != nil {
 		return fmt.Errorf("finish run %d: %w", runID, err)

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -57,13 +58,13 @@ func (s *source) clear() { s.values = nil }
 // sourceModule is the module's name in SQLite, known to connections of writerDriver.
 const sourceModule = "solarmirror_rows"
 
-// writerDriver opens connections that know the module. Readers have no use for it.
+// writerDriver opens connections that know the module, and the functions the marts are built with. Readers have no use for them.
 var writerDriver = newWriterDriver()
 
 func newWriterDriver() *sqlite.Driver {
 	d := &sqlite.Driver{}
-	if err := d.RegisterModule(sourceModule, rowsModule{}); err != nil {
-		panic(err) // a new driver has no module of that name
+	if err := errors.Join(d.RegisterModule(sourceModule, rowsModule{}), registerFunctions(d)); err != nil {
+		panic(err) // a new driver has nothing of these names
 	}
 	return d
 }

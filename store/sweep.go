@@ -83,7 +83,10 @@ func (tx *Tx) SetAbsences(stream string, keys []int64) error {
 
 // Tombstone marks a record as gone from the platform. Its rows stay.
 func (tx *Tx) Tombstone(root *schema.Table, key int64) error {
-	_, err := tx.exec(fmt.Sprintf("mark %s %d as gone", root.Name, key),
+	touched, err := tx.exec(fmt.Sprintf("mark %s %d as gone", root.Name, key),
 		fmt.Sprintf("UPDATE %s SET _deleted_at = ? WHERE %s = ? AND _deleted_at IS NULL", root.Name, root.Key[0]), FormatTime(tx.m.now()), key)
-	return err
+	if err != nil || touched == 0 {
+		return err
+	}
+	return tx.noteStaleKeys(root, key)
 }

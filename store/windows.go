@@ -19,13 +19,14 @@ type Window struct {
 	Seen        []byte    `db:"seen"`       // bitmap over surrogate keys
 	Pages       int64     `db:"pages"`
 	Records     int64     `db:"records"`
-	Promise     string    `db:"promise"` // what weakens the window's promise; "" when nothing does
+	Expected    int64     `db:"expected"` // records the platform says there are; -1 where it does not count
+	Promise     string    `db:"promise"`  // what weakens the window's promise; "" when nothing does
 	RunID       int64     `db:"run_id"`
 	CompletedAt time.Time `db:"-"` // zero until it was read to its end
 }
 
 const windowColumns = `window_id, stream, pass, coalesce(from_date, '') AS from_day, coalesce(to_date, '') AS to_day, started_at, cursor,
-	coalesce(anchor, '') AS anchor, coalesce(seen, x'') AS seen, pages, records, coalesce(promise, '') AS promise, coalesce(run_id, 0) AS run_id, completed_at`
+	coalesce(anchor, '') AS anchor, coalesce(seen, x'') AS seen, pages, records, coalesce(expected, -1) AS expected, coalesce(promise, '') AS promise, coalesce(run_id, 0) AS run_id, completed_at`
 
 // Window returns the window of that identity; false when it was never begun.
 func (m *Mirror) Window(ctx context.Context, stream, pass, from, to string) (Window, bool, error) {
@@ -64,25 +65,34 @@ func (m *Mirror) windows(ctx context.Context, query string, args ...any) ([]Wind
 	return list, nil
 }
 
-// SaveWindow writes how far a window has come; a new one gets its ID.
+// SaveWindow writes how far a window has come, and with it how much of a first load is done; a new one gets its ID.
 func (tx *Tx) SaveWindow(w *Window) error {
 	doing := fmt.Sprintf("save the window of %s (%s)", w.Stream, w.Pass)
 	state := "running"
 	if !w.CompletedAt.IsZero() {
 		state = "complete"
 	}
-	var run any
+	var run, expected any
 	if w.RunID != 0 {
 		run = w.RunID
 	}
+	if w.Expected >= 0 {
+		expected = w.Expected
+	}
 	values := []any{w.Stream, w.Pass, nullableText(w.From), nullableText(w.To), state, FormatTime(w.StartedAt), w.Cursor,
-		nullableText(w.Anchor), w.Seen, w.Pages, w.Records, nullableText(w.Promise), run, nullableTime(w.CompletedAt)}
+		nullableText(w.Anchor), w.Seen, w.Pages, w.Records, expected, nullableText(w.Promise), run, nullableTime(w.CompletedAt)}
 	if w.ID == 0 {
 		_, err := tx.get(doing, &w.ID, `INSERT INTO _windows (stream, pass, from_date, to_date, state, started_at, cursor,
-			anchor, seen, pages, records, promise, run_id, completed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING window_id`, values...)
-		return err
+			anchor, seen, pages, records, expected, promise, run_id, completed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING window_id`, values...)
+		if err != nil {
+			return err
+		}
+		return tx.writeFreshness()
 	}
 	_, err := tx.exec(doing, `UPDATE _windows SET stream = ?, pass = ?, from_date = ?, to_date = ?, state = ?, started_at = ?, cursor = ?,
-		anchor = ?, seen = ?, pages = ?, records = ?, promise = ?, run_id = ?, completed_at = ? WHERE window_id = ?`, append(values, w.ID)...)
-	return err
+		anchor = ?, seen = ?, pages = ?, records = ?, expected = ?, promise = ?, run_id = ?, completed_at = ? WHERE window_id = ?`, append(values, w.ID)...)
+	if err != nil {
+		return err
+	}
+	return tx.writeFreshness()
 }

@@ -101,15 +101,15 @@ func (d *demo) run(ctx context.Context, url string) error {
 		return err
 	}
 	defer client.Close()
-	mirror, err := store.Open(ctx, d.path, store.Options{Now: d.now, Log: zerolog.Nop()})
-	if err != nil {
-		return err
-	}
-	defer mirror.Close()
 	zone, err := time.LoadLocation("America/Sao_Paulo")
 	if err != nil {
 		return err
 	}
+	mirror, err := store.Open(ctx, d.path, store.Options{Now: d.now, Log: zerolog.Nop(), Zone: zone})
+	if err != nil {
+		return err
+	}
+	defer mirror.Close()
 	engine := &pull.Engine{
 		Client: client, Mirror: mirror, Zone: zone, OverlapDays: 2, Paging: pull.Paging{FirstPage: pull.FindFirstPage, Limit: 50}, InFlight: 4,
 		Now: time.Now, Log: zerolog.Nop(),
@@ -156,20 +156,22 @@ func (d *demo) tell(ctx context.Context, engine *pull.Engine) error {
 // demoAnswers are questions worth asking of any mirror.
 var demoAnswers = []struct{ question, sql string }{
 	{"What was sold, by month?", `
-SELECT strftime('%Y-%m', order_created) AS month, count(*) AS orders, round(sum(final_value), 2) AS final_value,
-  round(sum(total_power), 1) AS power
-FROM requests WHERE request_type = 'order' AND removed IS NOT 1 AND order_created IS NOT NULL
-GROUP BY 1 ORDER BY 1 DESC LIMIT 6`},
+SELECT month, sum(orders) AS orders, round(sum(final_value), 2) AS final_value, round(sum(power_kwp), 1) AS kwp,
+  round(sum(final_value) / sum(power_kwp) / 1000, 2) AS value_per_wp
+FROM bi_revenue_month GROUP BY month ORDER BY month DESC LIMIT 6`},
 	{"Which states buy most?", `
-SELECT f.address_state AS state, count(*) AS orders, round(sum(r.final_value), 2) AS final_value
-FROM requests r JOIN request_freights f USING (request_key)
-WHERE r.request_type = 'order' AND r.removed IS NOT 1
-GROUP BY 1 ORDER BY 3 DESC LIMIT 5`},
+SELECT state, sum(orders) AS orders, round(sum(final_value), 2) AS final_value
+FROM bi_revenue_month GROUP BY state ORDER BY 3 DESC LIMIT 5`},
+	{"How many budgets become orders?", `
+SELECT cohort_month, sum(budgets) AS budgets, sum(orders) AS orders, round(100.0 * sum(orders) / sum(budgets), 1) AS percent
+FROM bi_funnel GROUP BY cohort_month ORDER BY cohort_month DESC LIMIT 6`},
 	{"Whose inverters sell?", `
-SELECT e.manufacturer, CAST(sum(p.quantity) AS INTEGER) AS pieces, count(DISTINCT p.request_key) AS orders
-FROM request_products p JOIN requests r USING (request_key) JOIN equipments e ON e.product_code = p.product_code AND e.type = p.type
-WHERE p.type = 'inverter' AND r.request_type = 'order' AND r.removed IS NOT 1
-GROUP BY 1 ORDER BY 2 DESC LIMIT 5`},
+SELECT manufacturer, CAST(sum(quantity) AS INTEGER) AS pieces, count(DISTINCT request_key) AS orders
+FROM bi_items WHERE product_type = 'inverter' AND is_order GROUP BY manufacturer ORDER BY 2 DESC LIMIT 5`},
+	{"What runs out next?", `
+SELECT s.product_code, e.name, s.center_code, s.current - s.reserved AS free, s.sold_90d, round(s.days_of_cover, 1) AS days_of_cover
+FROM bi_stock s JOIN equipments e USING (equipment_key)
+WHERE s.days_of_cover IS NOT NULL ORDER BY s.days_of_cover, s.sold_90d DESC LIMIT 5`},
 }
 
 func (d *demo) answer(ctx context.Context) error {

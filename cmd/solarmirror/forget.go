@@ -81,7 +81,7 @@ func (a *app) mirrorToForget(ctx context.Context, c config.Config, wait bool) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	mirror, err := store.Open(ctx, c.Mirror.Path, store.Options{Now: time.Now, Log: log})
+	mirror, err := store.Open(ctx, c.Mirror.Path, mirrorOptions(c, time.Now, log))
 	if err != nil {
 		return nil, nil, errors.Join(err, lock.Release())
 	}

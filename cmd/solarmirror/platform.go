@@ -42,3 +42,8 @@ func newEngine(c config.Config, log zerolog.Logger, client *platform.Client, mir
 		Paging: paging, InFlight: c.Platform.MaxInFlight,
 	}
 }
+
+// mirrorOptions are those of a mirror that is written to; now may be nil.
+func mirrorOptions(c config.Config, now func() time.Time, log zerolog.Logger) store.Options {
+	return store.Options{Now: now, Log: log, Zone: c.Platform.TimeZone, PowerUnit: store.PowerUnit(c.Marts.PowerUnit)}
+}

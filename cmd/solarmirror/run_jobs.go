@@ -193,7 +193,7 @@ func inLedger(ctx context.Context, mirror *store.Mirror, job string, did *accoun
 	if err != nil {
 		text = err.Error()
 	}
-	return errors.Join(err, mirror.FinishRun(ctx, run.ID, store.Outcome(outcomeOf(ctx, err)), counts, text))
+	return errors.Join(err, mirror.FinishRun(ctx, run.ID, store.Ending{Outcome: store.Outcome(outcomeOf(ctx, err)), Counts: counts, Error: text}))
 }
 
 func (w *worker) push(ctx context.Context, did *account) error {

@@ -123,7 +123,7 @@ func openMirror(ctx context.Context, c config.Config, log zerolog.Logger, f writ
 		lock.Release()
 		cleanUp()
 	}
-	mirror, err := store.Open(ctx, path, store.Options{Now: f.now, Log: log})
+	mirror, err := store.Open(ctx, path, mirrorOptions(c, f.now, log))
 	if err != nil {
 		unlock()
 		return nil, nil, err

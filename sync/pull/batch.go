@@ -75,7 +75,7 @@ func (b *batch) add(ctx context.Context, sl slice) error {
 	}
 	if w := b.reading.window; w != nil {
 		w.begin(b.reading.start)
-		w.add(keys, counts, sl.cursor, anchorOf(sl))
+		w.add(keys, counts, sl)
 	}
 	b.slices++
 	b.counts.Add(counts)

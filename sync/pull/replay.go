@@ -64,7 +64,11 @@ func Replay(ctx context.Context, mirror *store.Mirror, ids []int64) (*ReplayRepo
 	case err != nil:
 		outcome, text = store.Failed, err.Error()
 	}
-	return r.report, errors.Join(err, mirror.FinishRun(ctx, run.ID, outcome, r.report.Counts, text))
+	bad := mirror.FinishRun(ctx, run.ID, store.Ending{Outcome: outcome, Counts: r.report.Counts, Error: text})
+	if bad != nil || ctx.Err() != nil {
+		return r.report, errors.Join(err, bad)
+	}
+	return r.report, errors.Join(err, mirror.RefreshMarts(ctx))
 }
 
 // idsToReplay puts the rejects in the order in which they were met, so that the newest content of a record comes last.

@@ -1,6 +1,7 @@
 package pull
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"time"
@@ -32,6 +33,22 @@ func (r *Report) Total() store.Counts {
 		sum.Add(s.Counts)
 	}
 	return sum
+}
+
+// outcomes is what became of each stream.
+func (r *Report) outcomes() map[string]store.Outcome {
+	all := map[string]store.Outcome{}
+	for _, s := range r.Streams {
+		switch {
+		case s.Err == nil:
+			all[s.Stream] = store.OK
+		case errors.Is(s.Err, context.Canceled):
+			all[s.Stream] = store.Interrupted
+		default:
+			all[s.Stream] = store.Failed
+		}
+	}
+	return all
 }
 
 // Merge adds another run's work to the report, stream by stream; the worse outcome stands.

@@ -146,20 +146,29 @@ func (r *rig) connect(h http.Handler, tweaks ...func(*platform.Config)) {
 	if err := os.WriteFile(r.path, emptyMirror(r.t), 0o644); err != nil {
 		r.t.Fatal(err)
 	}
-	mirror, err := store.Open(r.t.Context(), r.path, store.Options{Now: r.clock.now, Log: zerolog.Nop()})
+	mirror, err := store.Open(r.t.Context(), r.path, r.storeOptions())
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { _ = mirror.Close() })
 	r.mirror = mirror
-	zone, err := time.LoadLocation("America/Sao_Paulo")
-	if err != nil {
-		r.t.Fatal(err)
-	}
 	r.engine = &Engine{
-		Client: client, Mirror: r.mirror, Zone: zone, OverlapDays: 2, Paging: Paging{FirstPage: FindFirstPage, Limit: 50}, InFlight: 4,
+		Client: client, Mirror: r.mirror, Zone: saoPaulo, OverlapDays: 2, Paging: Paging{FirstPage: FindFirstPage, Limit: 50}, InFlight: 4,
 		Now: r.clock.now, Log: zerolog.Nop(),
 	}
+}
+
+// saoPaulo is the platform's zone in tests.
+var saoPaulo = func() *time.Location {
+	zone, err := time.LoadLocation("America/Sao_Paulo")
+	if err != nil {
+		panic(err)
+	}
+	return zone
+}()
+
+func (r *rig) storeOptions() store.Options {
+	return store.Options{Now: r.clock.now, Log: zerolog.Nop(), Zone: saoPaulo}
 }
 
 // plainly keeps answers uncompressed, since compressing them would be most of what a test does.

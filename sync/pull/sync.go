@@ -63,7 +63,10 @@ func (e *Engine) run(ctx context.Context, command string, o Options, work func(c
 	if o.DryRun {
 		return report, err
 	}
-	return report, errors.Join(err, e.finish(ctx, report, err))
+	if bad := e.finish(ctx, report, err); bad != nil || ctx.Err() != nil {
+		return report, errors.Join(err, bad) // the next run brings the marts up to date
+	}
+	return report, errors.Join(err, e.Mirror.RefreshMarts(ctx))
 }
 
 // start ties the mirror to the platform, opens the run's row and recalls the dialect.
@@ -147,7 +150,7 @@ func (e *Engine) finish(ctx context.Context, r *Report, cause error) error {
 	if cause != nil {
 		text = cause.Error()
 	}
-	return e.Mirror.FinishRun(ctx, r.RunID, r.Outcome, r.Total(), text)
+	return e.Mirror.FinishRun(ctx, r.RunID, store.Ending{Outcome: r.Outcome, Streams: r.outcomes(), Counts: r.Total(), Error: text})
 }
 
 // stopsRun says whether an error leaves no use in going on with other streams.

@@ -90,13 +90,16 @@ func (w *window) begin(at time.Time) {
 }
 
 // add notes a slice.
-func (w *window) add(keys []int64, counts store.Counts, cursor int, anchor string) {
+func (w *window) add(keys []int64, counts store.Counts, sl slice) {
 	for _, key := range keys {
 		w.seen.add(key)
 	}
 	w.Pages += counts.Pages
 	w.Records += counts.Records
-	w.Cursor, w.Anchor = int64(cursor), anchor
+	w.Cursor, w.Anchor, w.Expected = int64(sl.cursor), anchorOf(sl), -1
+	if sl.page.HasTotal {
+		w.Expected = int64(sl.page.Total)
+	}
 	w.unsaved++
 }
 

@@ -32,6 +32,7 @@ type Config struct {
 	Platform Platform
 	Mirror   Mirror
 	Outbox   Outbox
+	Marts    Marts
 	Schedule Schedule
 	Publish  Publish
 	Log      Log
@@ -63,6 +64,11 @@ type Mirror struct {
 	Path            string // SQLite file, relative to the working directory
 	OverlapDays     int    // days asked again before the watermark
 	KeepDeletedDays int    // until a record that is gone is deleted; 0 = never
+}
+
+// Marts says how the platform's figures are read where it leaves that open.
+type Marts struct {
+	PowerUnit string // of totalPower: kWp or Wp
 }
 
 // Outbox says where companies wait to be created and what is kept of them.

@@ -91,6 +91,7 @@ func TestDefaults(t *testing.T) {
 			Sync: spec(t, "*/15 * * * *"), FullEquipments: spec(t, "0 * * * *"), FullRequests: spec(t, "0 3 * * 0"),
 			Push: spec(t, "* * * * *"), Publish: spec(t, "10 * * * *"), Verify: spec(t, "0 5 * * 0"),
 		},
+		Marts:   Marts{PowerUnit: "kWp"},
 		Publish: Publish{Path: "data/published/solarmirror.db", MaskPersonalData: true, KeepVersions: 1},
 		Log:     Log{Level: "info", Format: "auto"},
 	}
@@ -112,6 +113,7 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 			TimeZone: zone(t, "UTC"), Sync: spec(t, "@hourly"), FullEquipments: spec(t, "1 * * * *"), FullRequests: spec(t, "2 3 1 * *"),
 			Push: spec(t, "off"), Publish: spec(t, "@daily"), Verify: spec(t, "5 4 * * 1-5"),
 		},
+		Marts:   Marts{PowerUnit: "Wp"},
 		Publish: Publish{Path: "p.db", KeepExtra: []string{"/profitMargin", "/products/*/sku"}, KeepVersions: 3, PseudonymKeyFile: "p.key"},
 		Log:     Log{Level: "debug", Format: "json"},
 	}
@@ -145,6 +147,8 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		push = ""
 		publish = "@daily"
 		verify = "5 4 * * 1-5"
+		[marts]
+		power_unit = "Wp"
 		[publish]
 		path = "p.db"
 		mask_personal_data = false
@@ -169,7 +173,7 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		"SOLARMIRROR_SCHEDULE_FULL_REQUESTS=2 3 1 * *", "SOLARMIRROR_SCHEDULE_PUSH=off", "SOLARMIRROR_SCHEDULE_PUBLISH=@daily", "SOLARMIRROR_SCHEDULE_VERIFY=5 4 * * 1-5",
 		"SOLARMIRROR_PUBLISH_PATH=p.db", "SOLARMIRROR_PUBLISH_MASK_PERSONAL_DATA=false", "SOLARMIRROR_PUBLISH_KEEP_EXTRA=/profitMargin, /products/*/sku",
 		"SOLARMIRROR_PUBLISH_KEEP_VERSIONS=3", "SOLARMIRROR_PUBLISH_PSEUDONYM_KEY_FILE=p.key",
-		"SOLARMIRROR_LOG_LEVEL=debug", "SOLARMIRROR_LOG_FORMAT=json", "PATH=/bin")
+		"SOLARMIRROR_MARTS_POWER_UNIT=Wp", "SOLARMIRROR_LOG_LEVEL=debug", "SOLARMIRROR_LOG_FORMAT=json", "PATH=/bin")
 	if d := diff(want, mustLoad(t, "", environ...)); d != "" {
 		t.Errorf("from the environment: %s", d)
 	}

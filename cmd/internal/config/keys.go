@@ -50,7 +50,7 @@ func (k key) section() string { section, _, _ := strings.Cut(k.name, "."); retur
 func (k key) leaf() string    { _, leaf, _ := strings.Cut(k.name, "."); return leaf }
 
 func keys() []key {
-	return slices.Concat(platformKeys(), mirrorKeys(), outboxKeys(), scheduleKeys(), publishKeys(), logKeys())
+	return slices.Concat(platformKeys(), mirrorKeys(), outboxKeys(), scheduleKeys(), martsKeys(), publishKeys(), logKeys())
 }
 
 func platformKeys() []key {
@@ -154,6 +154,14 @@ func scheduleKeys() []key {
 			func(c *Config) *schedule.Spec { return &c.Schedule.Publish }),
 		job("verify", "0 5 * * 0", "When it compares the mirror with the platform.",
 			func(c *Config) *schedule.Spec { return &c.Schedule.Verify }),
+	}
+}
+
+func martsKeys() []key {
+	return []key{
+		{name: "marts.power_unit", fallback: "kWp",
+			doc: `Unit of the platform's totalPower, which it does not state: "kWp" or "Wp". A change has the next sync build the marts anew.`,
+			set: func(c *Config, text string) error { return setOneOf(&c.Marts.PowerUnit, text, "kWp", "Wp") }},
 	}
 }
 

@@ -1,0 +1,217 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"solarmirror/schema"
+)
+
+// The marts are derived from the tables of records and history, and could be built from nothing at any time. Because that takes as long as
+// reading a hundredth of a million records, they are kept in step instead:
+//
+//   - Whatever changes a record notes its key in _stale, in the same transaction. So a run that is cut off between its last page and the
+//     refresh leaves nothing behind that the next refresh would not see. Nothing is noted before the marts were first built.
+//   - A refresh is one transaction. Of the marts with one row per deal, line or stay it replaces the rows of the deals in _stale, and
+//     of the deals of the same id; of those that add up, the groups these rows left or joined; then it empties _stale.
+//   - A change of the catalogue reaches the lines of its product code, and only if it changed something that lines show.
+//   - Open stays and recent sales are counted up to today; the first refresh of a day brings them forward.
+//   - Another recipe (program, time zone, power unit) builds everything anew.
+//
+// A refresh ends with the same rows as building from nothing would, which the tests compare after random histories. Sums are rounded to a millionth so
+// that the order of adding does not show.
+
+// martsEdition is part of the recipe: it grows when the marts' SQL says something else than before with the same columns.
+const martsEdition = 1
+
+// batchKeys is how many requests one statement of a refresh is about. It bounds the memory that statement sorts in.
+const batchKeys = 20_000
+
+// PowerUnit is what the platform's totalPower is in.
+type PowerUnit string
+
+// The power units.
+const (
+	KWp PowerUnit = "kWp"
+	Wp  PowerUnit = "Wp"
+)
+
+// recipe names everything besides the tables that the marts depend on.
+func (m *Mirror) recipe() string {
+	return fmt.Sprintf("schema %d, edition %d, %s, %s", schema.Version, martsEdition, m.zone, m.power)
+}
+
+// martsState is the row of _marts.
+type martsState struct {
+	Recipe string `db:"recipe"`
+	AsOf   string `db:"day"`
+}
+
+// noteStale notes that records have changed, or are about to be deleted: those whose keys a query gives.
+func (tx *Tx) noteStale(root *schema.Table, keys string, args ...any) error {
+	_, err := tx.exec("note what the marts are to be told", fmt.Sprintf(`INSERT OR IGNORE INTO _stale (table_name, key, name)
+		SELECT '%[1]s', %[2]s, %[3]s FROM %[1]s WHERE %[2]s IN (%[4]s) AND EXISTS (SELECT 1 FROM _marts)`,
+		root.Name, root.Key[0], root.Unique[1], keys), args...)
+	return err
+}
+
+// noteStaleKeys does so for the records of the given keys.
+func (tx *Tx) noteStaleKeys(root *schema.Table, keys ...int64) error {
+	return tx.noteStale(root, "SELECT value FROM json_each(?)", keyList(keys))
+}
+
+// noteStaleRows does so for the records whose root rows are among the given ones.
+func (tx *Tx) noteStaleRows(root *schema.Table, rows []schema.Rows) error {
+	var keys []int64
+	for i := range rows {
+		if rows[i].Table == root {
+			for n := range rows[i].Len() {
+				keys = append(keys, rows[i].Row(n)[0].(int64))
+			}
+		}
+	}
+	return tx.noteStaleKeys(root, keys...)
+}
+
+// RefreshMarts brings the marts up to date with the tables they are derived from, in one transaction: what has changed since they last
+// were, everything when they never were, and nothing when nothing has. When ctx ends it stops and leaves the marts as they were; the next refresh makes up
+// for it.
+func (m *Mirror) RefreshMarts(ctx context.Context) error {
+	began := m.now()
+	today := began.In(m.zone).Format(time.DateOnly)
+	state, pending, err := m.martsPending(ctx)
+	if err != nil {
+		return err
+	}
+	if state.Recipe == m.recipe() && state.AsOf == today && !pending {
+		return nil
+	}
+	r := &refresh{today: today, anew: state.Recipe != m.recipe()}
+	if err := m.update(ctx, func(tx *Tx) error {
+		r.tx, r.ctx = tx, ctx
+		return r.run()
+	}); err != nil {
+		return fmt.Errorf("bring the marts up to date: %w; the next sync does it", err)
+	}
+	m.log.Info().Bool("anew", r.anew).Int64("deals", r.deals).Dur("took", m.now().Sub(began)).Msg("marts brought up to date")
+	return nil
+}
+
+// rebuildMarts builds the marts from nothing, if they were ever built. What has been noted as stale is then done with.
+func (tx *Tx) rebuildMarts(ctx context.Context) error {
+	var built bool
+	if _, err := tx.get("look for marts", &built, "SELECT EXISTS (SELECT 1 FROM _marts)"); err != nil || !built {
+		return err
+	}
+	r := &refresh{tx: tx, ctx: ctx, today: tx.m.now().In(tx.m.zone).Format(time.DateOnly), anew: true}
+	return r.run()
+}
+
+// martsPending returns what the marts were last built by, zero when they never were, and whether anything has changed since.
+func (m *Mirror) martsPending(ctx context.Context) (state martsState, pending bool, err error) {
+	err = m.read.GetContext(ctx, &state, "SELECT recipe, +as_of AS day FROM _marts")
+	if err == nil || errors.Is(err, sql.ErrNoRows) {
+		err = m.read.GetContext(ctx, &pending, "SELECT EXISTS (SELECT 1 FROM _stale)")
+	}
+	if err != nil {
+		return state, false, fmt.Errorf("read _marts: %w", explain(m.path, err))
+	}
+	return state, pending, nil
+}
+
+// refresh is one RefreshMarts under way.
+type refresh struct {
+	tx    *Tx
+	ctx   context.Context // of the long statements; the rest of a transaction does without
+	today string          // in the platform's zone
+	anew  bool
+	deals int64 // requests looked at
+}
+
+func (r *refresh) run() error {
+	steps := []func() error{r.expandStale, r.alterItems, r.collectGroups, r.clearRows, r.buildRows, r.collectGroups,
+		r.sumGroups, r.sumMonths, r.buildStock, r.countOpenStays, r.settle}
+	if r.anew {
+		steps = []func() error{r.clearAll, r.buildRows, r.sumGroups, r.sumMonths, r.buildStock, r.settle}
+	}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exec runs a statement that may take long, and that the context may interrupt.
+func (r *refresh) exec(doing, query string, args ...any) (int64, error) {
+	s, err := r.tx.prepared(query)
+	if err != nil {
+		return 0, r.tx.fail(doing, err)
+	}
+	res, err := s.ExecContext(r.ctx, args...)
+	if err != nil {
+		return 0, r.tx.fail(doing, err)
+	}
+	touched, err := res.RowsAffected()
+	if err != nil {
+		return 0, r.tx.fail(doing, err)
+	}
+	return touched, nil
+}
+
+// list reads one column.
+func list[T any](r *refresh, doing, query string, args ...any) ([]T, error) {
+	s, err := r.tx.prepared(query)
+	if err != nil {
+		return nil, r.tx.fail(doing, err)
+	}
+	var values []T
+	if err := s.SelectContext(r.ctx, &values, args...); err != nil {
+		return nil, r.tx.fail(doing, err)
+	}
+	return values, nil
+}
+
+// derived are the tables a refresh fills; bi_freshness follows the runs instead.
+func derived() []*schema.Table {
+	var tables []*schema.Table
+	for _, t := range schema.MartTables {
+		if t != schema.BiFreshness {
+			tables = append(tables, t)
+		}
+	}
+	return append(tables, schema.Deals)
+}
+
+func (r *refresh) clearAll() error {
+	for _, t := range append(derived(), schema.Stale) {
+		if _, err := r.exec("empty "+t.Name, "DELETE FROM "+t.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// expandStale adds the other row of each deal concerned: which of the two speaks may have changed.
+func (r *refresh) expandStale() error {
+	_, err := r.exec("find the deals concerned", `INSERT OR IGNORE INTO _stale (table_name, key, name)
+		SELECT 'requests', other.request_key, other.id FROM _stale AS s
+		CROSS JOIN (VALUES ('order'), ('budget')) AS kind
+		CROSS JOIN requests AS other ON other.request_type = kind.column1 AND other.id = s.name
+		WHERE s.table_name = 'requests'`)
+	return err
+}
+
+// settle notes what the marts now show.
+func (r *refresh) settle() error {
+	if _, err := r.tx.exec("empty _stale", "DELETE FROM _stale"); err != nil {
+		return err
+	}
+	_, err := r.tx.exec("write _marts", `INSERT INTO _marts (marts_id, recipe, as_of, refreshed_at) VALUES (1, ?, ?, ?)
+		ON CONFLICT (marts_id) DO UPDATE SET recipe = excluded.recipe, as_of = excluded.as_of, refreshed_at = excluded.refreshed_at`,
+		r.tx.m.recipe(), r.today, FormatTime(r.tx.m.now()))
+	return err
+}

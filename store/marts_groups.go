@@ -1,0 +1,187 @@
+package store
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"solarmirror/schema"
+)
+
+// groupMart is a mart that adds up the rows of another table by some of its columns, which are also the mart's first. NULL is a group.
+type groupMart struct {
+	table  *schema.Table
+	source *schema.Table // has an index that begins with by
+	by     []string
+	values map[string]string // the SQL of each other column, over the rows of the source, which are called b
+}
+
+var groupMarts = []groupMart{
+	{
+		table: schema.BiFunnel, source: schema.Deals, by: []string{"cohort_month", "seller_email", "state"},
+		values: map[string]string{
+			"budgets": "count(*)", "orders": "sum(b.is_order)", "conversion": "1.0 * sum(b.is_order) / count(*)",
+			"median_days_to_order": "median(CASE WHEN b.is_order = 1 THEN b.days_to_order END)",
+		},
+	},
+	{
+		table: schema.BiDiscounts, source: schema.BiRequests, by: []string{"seller_email", "company_tax_id", "is_order"},
+		values: map[string]string{
+			"seller_name": "max(b.seller_name)", "company_name": "max(b.company_name)", "deals": "count(*)",
+			"original_value": total("b.original_value"), "discount": total("b.discount"), "surcharge": total("b.surcharge"), "final_value": total("b.final_value"),
+			"reduction": ratio("b.original_value - b.final_value", "b.original_value", "b.original_value - b.final_value IS NOT NULL"),
+		},
+	},
+	{
+		table: schema.BiSellers, source: schema.BiRequests, by: []string{"seller_email"},
+		values: portfolio(map[string]string{"seller_name": "max(b.seller_name)"}),
+	},
+	{
+		table: schema.BiCustomers, source: schema.BiRequests, by: []string{"company_tax_id"},
+		values: portfolio(map[string]string{
+			"company_name": "max(b.company_name)", "company_state": lastOfCustomer("company_state"), "company_city": lastOfCustomer("company_city"),
+		}),
+	},
+}
+
+// total is a sum that does not depend on the order of adding. Like sum it is NULL when nothing is known.
+func total(what string) string { return "round(sum(" + what + "), 6)" }
+
+// ratio is that of two sums over the rows of which a condition holds, NULL when there are none or the lower sum is zero.
+func ratio(upper, lower, holds string) string {
+	of := func(what string) string { return fmt.Sprintf("sum(CASE WHEN %s THEN %s END)", holds, what) }
+	return fmt.Sprintf("round(%s / nullif(%s, 0), 6)", of(upper), of(lower))
+}
+
+// portfolio adds what schema says of someone's live deals.
+func portfolio(values map[string]string) map[string]string {
+	of := func(order int, what string) string {
+		return fmt.Sprintf("CASE WHEN b.is_order = %d THEN %s END", order, what)
+	}
+	values["budgets"], values["orders"] = "count("+of(0, "1")+")", "count("+of(1, "1")+")"
+	values["budgets_value"], values["orders_value"] = total(of(0, "b.final_value")), total(of(1, "b.final_value"))
+	values["orders_power_kwp"] = total(of(1, "b.power_kwp"))
+	values["first_order_date"], values["last_order_date"] = "min("+of(1, "b.order_date")+")", "max("+of(1, "b.order_date")+")"
+	return values
+}
+
+// lastOfCustomer is what the deal of a customer says that the mirror met last.
+func lastOfCustomer(column string) string {
+	return fmt.Sprintf("(SELECT l.%s FROM bi_requests AS l WHERE l.company_tax_id IS b.company_tax_id ORDER BY l.request_key DESC LIMIT 1)", column)
+}
+
+// touched is the temporary table of the groups that a refresh is about.
+func (g groupMart) touched() string { return "touched_" + g.table.Name }
+
+// same joins rows to groups; NULL is the same as NULL.
+func (g groupMart) same(rows, groups string) string {
+	var list []string
+	for _, column := range g.by {
+		list = append(list, fmt.Sprintf("%s.%s IS %s.%s", rows, column, groups, column))
+	}
+	return strings.Join(list, " AND ")
+}
+
+// insert builds the rows of all groups, or of those touched. Either reads the source in the order of the groups, and so sorts nothing.
+func (g groupMart) insert(all bool) string {
+	values := make([]string, len(g.table.Columns))
+	for i, c := range g.table.Columns {
+		if values[i] = g.values[c.Name]; values[i] == "" {
+			values[i] = "b." + c.Name
+		}
+	}
+	from, by := fmt.Sprintf("%s AS b", g.source.Name), "b."+strings.Join(g.by, ", b.")
+	if !all {
+		from, by = fmt.Sprintf("temp.%s AS t CROSS JOIN %s AS b ON %s", g.touched(), g.source.Name, g.same("b", "t")), "t.rowid"
+	}
+	return fmt.Sprintf("INSERT INTO %s (%s)\nSELECT %s\nFROM %s\nGROUP BY %s",
+		g.table.Name, strings.Join(g.table.ColumnNames(), ", "), strings.Join(values, ",\n  "), from, by)
+}
+
+// collectGroups notes which groups the rows of the deals concerned are in. It is done before those rows are replaced, and after.
+func (r *refresh) collectGroups() error {
+	for _, g := range groupMarts {
+		columns := strings.Join(g.by, ", ")
+		if err := r.collect(g.touched(), columns, "b."+strings.Join(g.by, ", b."), g.source.Name, ""); err != nil {
+			return err
+		}
+	}
+	return r.collect(touchedMonths, "month", "substr(b.order_date, 1, 7)", schema.BiRequests.Name, " AND b.is_order = 1")
+}
+
+func (r *refresh) collect(touched, columns, values, source, where string) error {
+	doing := "note the groups concerned in " + touched
+	// SELECT DISTINCT and EXCEPT take NULL for the same as NULL.
+	for _, statement := range []string{
+		fmt.Sprintf("CREATE TEMP TABLE IF NOT EXISTS %s (%s)", touched, columns),
+		fmt.Sprintf(`INSERT INTO temp.%s SELECT DISTINCT %s FROM _stale AS s CROSS JOIN %s AS b ON b.request_key = s.key WHERE s.table_name = 'requests'%s
+			EXCEPT SELECT %s FROM temp.%[1]s`, touched, values, source, where, columns),
+	} {
+		if _, err := r.exec(doing, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sumGroups builds the groups touched; all of them, when they are many, since reading a table through is then faster than looking its rows up.
+func (r *refresh) sumGroups() error {
+	for _, g := range groupMarts {
+		doing := "add up " + g.table.Name
+		all := r.anew
+		if !all {
+			if _, err := r.tx.get(doing, &all, fmt.Sprintf("SELECT (SELECT count(*) FROM temp.%s) * 5 > (SELECT count(*) FROM %s)", g.touched(), g.table.Name)); err != nil {
+				return err
+			}
+		}
+		remove := "DELETE FROM " + g.table.Name
+		if !all {
+			remove += fmt.Sprintf(" WHERE rowid IN (SELECT b.rowid FROM temp.%s AS t CROSS JOIN %s AS b ON %s)", g.touched(), g.table.Name, g.same("b", "t"))
+		}
+		statements := []string{remove, g.insert(all)}
+		if !r.anew {
+			statements = append(statements, "DELETE FROM temp."+g.touched())
+		}
+		for _, statement := range statements {
+			if _, err := r.exec(doing, statement); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+const touchedMonths = "touched_months"
+
+// sumMonths builds bi_revenue_month, a month at a time.
+func (r *refresh) sumMonths() error {
+	const doing = "add up bi_revenue_month"
+	which := "SELECT month FROM temp." + touchedMonths
+	if r.anew {
+		which = "SELECT DISTINCT substr(order_date, 1, 7) FROM bi_requests WHERE is_order = 1"
+	}
+	months, err := list[sql.NullString](r, doing, which)
+	if err != nil {
+		return err
+	}
+	for _, month := range months {
+		if _, err := r.exec(doing, "DELETE FROM bi_revenue_month WHERE month IS ?", month); err != nil {
+			return err
+		}
+		days := "b.order_date IS NULL AND ? IS NULL"
+		if month.Valid {
+			days = "b.order_date BETWEEN ? || '-01' AND ?1 || '-31'"
+		}
+		if _, err := r.exec(doing, `INSERT INTO bi_revenue_month (month, state, kind, orders, final_value, power_kwp, value_per_wp)
+			SELECT substr(b.order_date, 1, 7), coalesce(b.freight_state, b.company_state) AS place, b.kind, count(*), `+total("b.final_value")+", "+total("b.power_kwp")+", "+
+			ratio("b.final_value", "1000 * b.power_kwp", "b.final_value IS NOT NULL AND b.power_kwp > 0")+`
+			FROM bi_requests AS b WHERE b.is_order = 1 AND `+days+" GROUP BY place, b.kind", month); err != nil {
+			return err
+		}
+	}
+	if r.anew {
+		return nil
+	}
+	_, err = r.exec(doing, "DELETE FROM temp."+touchedMonths)
+	return err
+}
