@@ -34,10 +34,11 @@ const (
 	jobFullEquipments = "full_equipments"
 	jobFullRequests   = "full_requests"
 	jobVerify         = "verify"
+	jobPublish        = "publish"
 	jobPush           = "push"
 )
 
-// The lines of jobs. Publishing and verifying would be possible during a sync, but would hold its WAL up and take half a sync for the truth.
+// The lines of jobs.
 const (
 	mirrorLine = "mirror"
 	outboxLine = "outbox"
@@ -60,6 +61,7 @@ func (w *worker) jobs(last map[string]time.Time) []schedule.Job {
 		{Name: jobFullRequests, Spec: at.FullRequests, Line: mirrorLine, Last: lastOr(last[jobFullRequests], now),
 			Run: w.job(jobFullRequests, w.sync(pull.Options{Streams: requestStreams(), Full: true, Command: jobFullRequests}))},
 		{Name: jobVerify, Spec: at.Verify, Line: mirrorLine, Last: lastOr(last[jobVerify], now), Run: w.job(jobVerify, w.verify)},
+		{Name: jobPublish, Spec: at.Publish, Line: mirrorLine, Last: last[jobPublish], Run: w.job(jobPublish, w.publish)},
 		{Name: jobPush, Spec: at.Push, Line: outboxLine, Run: w.job(jobPush, w.push)},
 	}
 }
@@ -189,11 +191,7 @@ func inLedger(ctx context.Context, mirror *store.Mirror, job string, did *accoun
 	}
 	counts, err := work()
 	did.run(run.ID, counts)
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
-	return errors.Join(err, mirror.FinishRun(ctx, run.ID, store.Ending{Outcome: store.Outcome(outcomeOf(ctx, err)), Counts: counts, Error: text}))
+	return errors.Join(err, mirror.FinishRun(ctx, run.ID, store.Ending{Outcome: store.Outcome(outcomeOf(ctx, err)), Counts: counts, Error: errorText(err)}))
 }
 
 func (w *worker) push(ctx context.Context, did *account) error {
@@ -211,18 +209,48 @@ func (w *worker) push(ctx context.Context, did *account) error {
 // recordPush makes a run of a push that did something, or ended otherwise than the one before it: the usual one, every minute, finds
 // nothing to send and would fill the ledger.
 func (w *worker) recordPush(ctx context.Context, ledger *store.Creations, began time.Time, report *push.Report, idle bool, cause error) error {
-	run := store.Run{
-		Command: jobPush, Trigger: store.TriggerSchedule, StartedAt: began, FinishedAt: w.clock.Now(), Outcome: store.Outcome(outcomeOf(ctx, cause)),
-		Counts: store.Counts{Records: int64(report.Done + report.Rejected + report.Ambiguous + report.Postponed), Inserted: int64(report.Done), Rejected: int64(report.Rejected)},
-	}
-	if cause != nil {
-		run.Error = cause.Error()
-	}
-	ending := string(run.Outcome) + run.Error
-	usual := idle && ending == cmp.Or(w.lastPush, string(store.OK))
+	ending := string(outcomeOf(ctx, cause)) + errorText(cause)
+	usual := idle && ending == cmp.Or(w.lastPush, string(schedule.OK))
 	w.lastPush = ending
 	if ledger == nil || usual {
 		return nil
 	}
-	return ledger.RecordRun(context.WithoutCancel(ctx), run)
+	return w.record(ctx, ledger, jobPush, began, cause, store.Counts{
+		Records: int64(report.Done + report.Rejected + report.Ambiguous + report.Postponed), Inserted: int64(report.Done), Rejected: int64(report.Rejected),
+	})
+}
+
+// publish waits for its turn like those that write to the mirror, though it only reads: a reading during a sync would keep its WAL from being emptied, and
+// publish half of it. Its run is noted afterwards, or the copy would say that it is running.
+func (w *worker) publish(ctx context.Context, did *account) error {
+	began := w.clock.Now()
+	published, err := publishMirror(ctx, w.config, false)
+	if published != nil {
+		did.facts.Str("path", published.Path).Int64("bytes", published.Size)
+	}
+	ledger, opening := openCreations(ctx, w.config)
+	if ledger == nil {
+		return cmp.Or(err, opening)
+	}
+	defer ledger.Close()
+	return errors.Join(err, w.record(ctx, ledger, jobPublish, began, err, store.Counts{}))
+}
+
+// record adds what ran without the mirror's lock to the ledger; a job that was skipped did not run.
+func (w *worker) record(ctx context.Context, ledger *store.Creations, job string, began time.Time, cause error, counts store.Counts) error {
+	outcome := outcomeOf(ctx, cause)
+	if outcome == schedule.Skipped {
+		return nil
+	}
+	return ledger.RecordRun(context.WithoutCancel(ctx), store.Run{
+		Command: job, Trigger: store.TriggerSchedule, StartedAt: began, FinishedAt: w.clock.Now(), Outcome: store.Outcome(outcome),
+		Counts: counts, Error: errorText(cause),
+	})
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

@@ -163,7 +163,7 @@ func TestRefusedTokenIsLoudAndKeepsTheSchedule(t *testing.T) {
 func TestRunsOfJobs(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, small(t))
-	for _, job := range []string{jobSync, jobPush, jobFullEquipments, jobVerify, jobPush} {
+	for _, job := range []string{jobSync, jobPush, jobFullEquipments, jobVerify, jobPublish, jobPush} {
 		s.mustDo(t, job)
 	}
 	if err := s.queue(t.Context(), 1); err != nil {
@@ -171,12 +171,16 @@ func TestRunsOfJobs(t *testing.T) {
 	}
 	s.mustDo(t, jobPush)
 	s.mustDo(t, jobPush)
-	want := []string{"sync ok", "full_equipments ok", "verify ok", "push ok"}
+	want := []string{"sync ok", "full_equipments ok", "verify ok", "publish ok", "push ok"}
 	if diff := cmp.Diff(want, s.mirror.strings(t, "SELECT command || ' ' || outcome FROM _runs WHERE trigger = 'schedule' ORDER BY run_id")); diff != "" {
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}
 	if got := s.mirror.strings(t, "SELECT records || ' ' || inserted FROM _runs WHERE command = 'push'"); !cmp.Equal(got, []string{"1 1"}) {
 		t.Errorf("the push counted %v", got)
+	}
+	copied := program{dir: filepath.Dir(s.config.Publish.Path), mirror: filepath.Base(s.config.Publish.Path)}
+	if got := copied.strings(t, "SELECT outcome FROM _runs"); !cmp.Equal(got, []string{"ok", "ok", "ok"}) {
+		t.Errorf("runs in the published copy ended %v", got)
 	}
 	s.clock.ms.Add((20 * 24 * time.Hour).Milliseconds())
 	if outcome, _, err := s.do(t, jobVerify); outcome != schedule.Partial || err == nil {
