@@ -21,14 +21,15 @@ import (
 )
 
 // TestReaders opens mirrors with programs that nobody here wrote, as analysts do. The full mirror comes from a platform whose records drift and
-// cannot all be keyed, synced twice with 30 days between, and then holds what no platform is likely to send; the empty one has
-// no rows but its dictionary.
+// cannot all be keyed, synced twice with 30 days between, and then holds what no platform is likely to send; the masked one is its
+// published copy; the empty one has no rows but its dictionary.
 func TestReaders(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	full, empty := filepath.Join(dir, "solarmirror.db"), filepath.Join(dir, "empty.db")
-	syncTwice(t, full)
+	full, masked, empty := filepath.Join(dir, "solarmirror.db"), filepath.Join(dir, "masked.db"), filepath.Join(dir, "empty.db")
+	config := syncTwice(t, full)
 	addExtremes(t, full)
+	command(t, config, "publish", "--to", masked)
 	mirror, err := store.Open(context.Background(), empty, store.Options{Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
@@ -40,12 +41,14 @@ func TestReaders(t *testing.T) {
 		"odbc": readWithODBC, "sqlite3": readWithShell, "pandas": readWithPandas, "duckdb": readWithDuckDB,
 	} {
 		t.Run(name+"/full", func(t *testing.T) { t.Parallel(); reader(t, full) })
+		t.Run(name+"/masked", func(t *testing.T) { t.Parallel(); reader(t, masked) })
 		t.Run(name+"/empty", func(t *testing.T) { t.Parallel(); reader(t, empty) })
 	}
 }
 
-// syncTwice mirrors a simulated platform with the sync command, and again all of it when 30 days have passed there.
-func syncTwice(t *testing.T, file string) {
+// syncTwice mirrors a simulated platform with the sync command, and again all of it when 30 days have passed there. It returns
+// the configuration file.
+func syncTwice(t *testing.T, file string) (config string) {
 	t.Helper()
 	const month = 30 * 24 * time.Hour
 	var behind atomic.Int64
@@ -56,18 +59,29 @@ func syncTwice(t *testing.T, file string) {
 		Dialect: platformtest.Dialect{Drift: platformtest.DriftAll | platformtest.DriftBad},
 	}))
 	t.Cleanup(server.Close)
-	config := filepath.Join(filepath.Dir(file), "config.toml")
+	config = filepath.Join(filepath.Dir(file), "config.toml")
+	key := filepath.Join(filepath.Dir(file), "pseudonym.key")
+	if err := os.WriteFile(key, []byte(strings.Repeat("5a", 32)), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	settings := "[platform]\nbase_url = " + strconv.Quote(server.URL) + "\ntoken = " + strconv.Quote(simulationToken) +
-		"\nrequests_per_second = 10000\n[mirror]\npath = " + strconv.Quote(file) + "\n"
+		"\nrequests_per_second = 10000\n[mirror]\npath = " + strconv.Quote(file) +
+		"\n[publish]\npseudonym_key_file = " + strconv.Quote(key) + "\n"
 	if err := os.WriteFile(config, []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, options := range [][]string{{"sync"}, {"sync", "--full"}} {
-		var out, problems bytes.Buffer
-		if code := run(context.Background(), append([]string{"--config", config, "--quiet"}, options...), nil, &out, &problems); code != 0 {
-			t.Fatalf("%v: exit code %d\n%s%s", options, code, out.String(), problems.String())
-		}
-		behind.Store(0)
+	command(t, config, "sync")
+	behind.Store(0)
+	command(t, config, "sync", "--full")
+	return config
+}
+
+// command runs one of this program's own, which must succeed.
+func command(t *testing.T, config string, args ...string) {
+	t.Helper()
+	var out, problems bytes.Buffer
+	if code := run(context.Background(), append([]string{"--config", config, "--quiet"}, args...), nil, &out, &problems); code != exitOK {
+		t.Fatalf("%v: exit code %d\n%s%s", args, code, out.String(), problems.String())
 	}
 }
 
