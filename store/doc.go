@@ -34,7 +34,8 @@
 //
 // The tables are those of package schema. [Open] compares them with the file and adds what is missing; it removes
 // and rewrites nothing but the data dictionary. A file of a newer model is refused, and so is any file that
-// solarmirror did not make. When nothing is missing, opening writes nothing.
+// solarmirror did not make. When nothing is missing, opening writes nothing. The secondary indices of the record tables come with the end of
+// the first load; see [Mirror.MakeIndices].
 //
 // Where the model documents fields that the file's own data dictionary did not know, their values stand in extra. Open cannot tell what
 // they mean, so it notes in _meta what is due, a [Promotion] per root, and whoever can brings it to its end, batch by batch.

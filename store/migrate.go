@@ -108,7 +108,8 @@ func (l *layout) refuse(path string, mod *model) error {
 	return nil
 }
 
-// missing returns the statements that bring the file to the model.
+// missing returns the statements that bring the file to the model, but for the indices of record tables, which have their own time; see
+// [Mirror.MakeIndices].
 func (l *layout) missing(mod *model) []string {
 	var list []string
 	for _, t := range mod.tables {
@@ -117,6 +118,9 @@ func (l *layout) missing(mod *model) []string {
 			list = append(list, t.DDL())
 		} else {
 			list = append(list, missingColumns(t, have)...)
+		}
+		if mod.roots[t] != nil {
+			continue
 		}
 		for _, ddl := range t.IndexDDL() {
 			// SQLite keeps the statement without these words.

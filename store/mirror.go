@@ -118,8 +118,10 @@ func (m *Mirror) start(ctx context.Context) error {
 	if err := m.migrate(ctx); err != nil {
 		return err
 	}
-	m.read, err = openReaders(m.path)
-	return err
+	if m.read, err = openReaders(m.path); err != nil {
+		return err
+	}
+	return m.catchUpIndices(ctx)
 }
 
 // OpenReadOnly opens the mirror at path for reading, also while another process writes to it. It creates nothing.

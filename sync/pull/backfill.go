@@ -144,7 +144,7 @@ func (w *window) restart() {
 // BackfillTail reads what was updated since the backfill began, day by day as far as the windows reach: records that changed
 // while they were read have left them for a day that no window covers.
 func (e *Engine) BackfillTail(ctx context.Context, o BackfillOptions) (*Report, error) {
-	return e.run(ctx, "backfill", o.Options, func(ctx context.Context, j *job) error {
+	report, err := e.run(ctx, "backfill", o.Options, func(ctx context.Context, j *job) error {
 		if err := e.ensureDialect(ctx, j.stream, false); err != nil {
 			return &fetchError{err}
 		}
@@ -160,6 +160,8 @@ func (e *Engine) BackfillTail(ctx context.Context, o BackfillOptions) (*Report, 
 		}
 		return nil
 	})
+	e.makeIndices(ctx, report)
+	return report, err
 }
 
 // backfillBegan is when the first of the windows was begun.

@@ -140,3 +140,21 @@ func TestFailedSliceTakesItsBatchBack(t *testing.T) {
 	r.sync(Options{Streams: budgets})
 	r.mustHoldPresent(budgets)
 }
+
+// The indices of the records come with the end of a first load, not before: a sync that failed leaves them to the next.
+func TestIndicesComeWithTheEndOfALoad(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, platformtest.Options{Seed: 6, Requests: 50, Equipments: fewItems(t)})
+	indices := func() any {
+		return r.value("SELECT count(*) FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN ('requests', 'request_products', 'equipments')")
+	}
+	r.exec("CREATE TRIGGER refuse BEFORE INSERT ON equipments BEGIN SELECT raise(ABORT, 'no'); END")
+	if _, err := r.trySync(Options{}); err == nil || indices() != int64(0) {
+		t.Errorf("%v, and %v indices", err, indices())
+	}
+	r.exec("DROP TRIGGER refuse")
+	r.sync(Options{})
+	if n := indices(); n != int64(5) {
+		t.Errorf("%v indices", n)
+	}
+}

@@ -48,7 +48,19 @@ type Options struct {
 // the others from being read, but for a refused token, a cancelled context and a mirror that cannot be written, which stop the
 // run. The error joins what went wrong; the report says what was done in any case.
 func (e *Engine) Sync(ctx context.Context, o Options) (*Report, error) {
-	return e.run(ctx, cmp.Or(o.Command, "sync"), o, e.syncStream)
+	report, err := e.run(ctx, cmp.Or(o.Command, "sync"), o, e.syncStream)
+	e.makeIndices(ctx, report)
+	return report, err
+}
+
+// makeIndices ends a load of which something was read whole. The mirror works without indices, and the next run tries again.
+func (e *Engine) makeIndices(ctx context.Context, r *Report) {
+	if e.dryRun || ctx.Err() != nil || r.Outcome != store.OK && r.Outcome != store.Partial {
+		return
+	}
+	if err := e.Mirror.MakeIndices(ctx); err != nil {
+		e.Log.Warn().Err(err).Msg("some queries are slow until the next run makes the indices")
+	}
 }
 
 // run does the same work for each stream, within a row of the ledger.
