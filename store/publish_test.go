@@ -126,6 +126,7 @@ func TestMaskedCopy(t *testing.T) {
 	t.Parallel()
 	path, to := mirrorPath(t), filepath.Join(t.TempDir(), "new", "published.db")
 	m := filledMirror(t, path)
+	must(t, m.MakeIndices(t.Context()))
 	publishTo(t, path, masked(to))
 
 	content, err := os.ReadFile(to)
