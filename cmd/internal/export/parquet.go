@@ -13,7 +13,7 @@ import (
 
 // What bounds the memory of a file being written.
 const (
-	rowsPerGroup       = 50_000
+	rowsPerGroup       = 20_000
 	rowsAtOnce         = 128
 	dictionaryMaxBytes = 1 << 20 // of a column; beyond that its texts are written one by one
 )
