@@ -128,21 +128,30 @@ func (m *Mirror) FinishRun(ctx context.Context, runID int64, end Ending) error {
 	return nil
 }
 
+// runsSQL lists runs, the newest first.
+const runsSQL = `SELECT run_id, command, trigger, started_at, finished_at, outcome, pages, records, inserted,
+	changed, unchanged, deleted, rejected, coalesce(error, '') AS error FROM _runs ORDER BY run_id DESC`
+
+// runRow is a run as runsSQL gives it.
+type runRow struct {
+	Run
+	Finished sql.NullTime `db:"finished_at"`
+}
+
+func (r runRow) run() Run {
+	r.Run.FinishedAt = fromNull(r.Finished)
+	return r.Run
+}
+
 // Runs returns the latest runs, the newest first.
 func (m *Mirror) Runs(ctx context.Context, limit int) ([]Run, error) {
-	var rows []struct {
-		Run
-		Finished sql.NullTime `db:"finished_at"`
-	}
-	err := m.read.SelectContext(ctx, &rows, `SELECT run_id, command, trigger, started_at, finished_at, outcome, pages, records, inserted,
-		changed, unchanged, deleted, rejected, coalesce(error, '') AS error FROM _runs ORDER BY run_id DESC LIMIT ?`, limit)
-	if err != nil {
+	var rows []runRow
+	if err := m.read.SelectContext(ctx, &rows, runsSQL+" LIMIT ?", limit); err != nil {
 		return nil, fmt.Errorf("read _runs: %w", explain(m.path, err))
 	}
 	runs := make([]Run, len(rows))
 	for i, r := range rows {
-		runs[i] = r.Run
-		runs[i].FinishedAt = fromNull(r.Finished)
+		runs[i] = r.run()
 	}
 	return runs, nil
 }

@@ -84,6 +84,7 @@ func newRootCommand(a *app) *cobra.Command {
 		newSchemaCommand(a),
 		newSimulateCommand(a),
 		newConfigCommand(a),
+		newHealthcheckCommand(a),
 		newVersionCommand(a),
 	)
 	root.SetHelpCommand(newHelpCommand(root))

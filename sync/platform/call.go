@@ -116,8 +116,10 @@ func (c *call) exchange(ctx context.Context, token string) (answer, error) {
 	defer cancel()
 	started := time.Now()
 	got, err := c.send(attemptCtx, token)
+	took := time.Since(started)
+	c.client.cfg.Observe(Exchange{Method: http.MethodGet, Status: got.status, Took: took, Attempt: c.attempts})
 	c.client.cfg.Log.Debug().Str("path", c.source).Int("status", got.status).Int("bytes", len(got.body)).
-		Dur("duration", time.Since(started)).Int("attempt", c.attempts).AnErr("error", err).Msg("request")
+		Dur("duration", took).Int("attempt", c.attempts).AnErr("error", err).Msg("request")
 
 	switch {
 	case err == nil:

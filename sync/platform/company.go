@@ -102,7 +102,9 @@ func (c *Client) CreateCompany(ctx context.Context, company Company, begin func(
 		return CreateResult{Outcome: Unsent, Err: err}
 	}
 	p := &post{client: c, token: token, secrets: company.secrets(token)}
+	started := time.Now()
 	result := p.send(ctx, body)
+	c.cfg.Observe(Exchange{Method: http.MethodPost, Status: result.Status, Took: time.Since(started), Attempt: 1})
 	c.cfg.Log.Debug().Str("path", companyPath).Int("status", result.Status).Str("outcome", string(result.Outcome)).Msg("request")
 	if result.Status == http.StatusUnauthorized {
 		// The token may have been renewed; the next call shall have the new one.

@@ -31,6 +31,17 @@ type Config struct {
 	Log               zerolog.Logger
 	Now               func() time.Time // the clock of Page.FetchedAt; default time.Now
 	Retry             RetryPolicy
+
+	// Observe is told of every request that was sent, when it is over, by the goroutine that sent it; nil tells nobody.
+	Observe func(Exchange)
+}
+
+// Exchange is one request and what came of it.
+type Exchange struct {
+	Method  string        // GET or POST
+	Status  int           // of the answer; 0 without one
+	Took    time.Duration // from connecting to the last byte of the body
+	Attempt int           // 1 for the first, more for one that is repeated
 }
 
 // RetryPolicy is how a transient failure is repeated: the waits start at Initial, double up to Max, and vary by half
@@ -62,6 +73,9 @@ func (cfg Config) normalised() (Config, error) {
 	setDefault(&cfg.Retry.Attempts, 8)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Observe == nil {
+		cfg.Observe = func(Exchange) {}
 	}
 	return cfg, cfg.check()
 }

@@ -35,6 +35,7 @@ type Config struct {
 	Marts    Marts
 	Schedule Schedule
 	Publish  Publish
+	HTTP     HTTP
 	Log      Log
 
 	settings []setting // one per key, in the order of the table; for Show
@@ -97,6 +98,11 @@ type Publish struct {
 	KeepExtra        []string // JSON Pointers of what a masked copy keeps of extra; * is every element of an array
 	KeepVersions     int      // copies kept, the newest included
 	PseudonymKeyFile string   // path; "" = one beside the outbox, made when it is missing
+}
+
+// HTTP says where the status page is served.
+type HTTP struct {
+	Listen string // host:port; "" = nowhere
 }
 
 // Log says what is logged and in which form.

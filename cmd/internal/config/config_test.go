@@ -93,6 +93,7 @@ func TestDefaults(t *testing.T) {
 		},
 		Marts:   Marts{PowerUnit: "kWp"},
 		Publish: Publish{Path: "data/published/solarmirror.db", MaskPersonalData: true, KeepVersions: 1},
+		HTTP:    HTTP{Listen: "127.0.0.1:8480"},
 		Log:     Log{Level: "info", Format: "auto"},
 	}
 	if d := diff(want, mustLoad(t, "")); d != "" {
@@ -155,6 +156,8 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		keep_extra = ["/profitMargin", "/products/*/sku"]
 		keep_versions = 3
 		pseudonym_key_file = "p.key"
+		[http]
+		listen = ""
 		[log]
 		level = "debug"
 		format = "json"`)
@@ -173,7 +176,7 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		"SOLARMIRROR_SCHEDULE_FULL_REQUESTS=2 3 1 * *", "SOLARMIRROR_SCHEDULE_PUSH=off", "SOLARMIRROR_SCHEDULE_PUBLISH=@daily", "SOLARMIRROR_SCHEDULE_VERIFY=5 4 * * 1-5",
 		"SOLARMIRROR_PUBLISH_PATH=p.db", "SOLARMIRROR_PUBLISH_MASK_PERSONAL_DATA=false", "SOLARMIRROR_PUBLISH_KEEP_EXTRA=/profitMargin, /products/*/sku",
 		"SOLARMIRROR_PUBLISH_KEEP_VERSIONS=3", "SOLARMIRROR_PUBLISH_PSEUDONYM_KEY_FILE=p.key",
-		"SOLARMIRROR_MARTS_POWER_UNIT=Wp", "SOLARMIRROR_LOG_LEVEL=debug", "SOLARMIRROR_LOG_FORMAT=json", "PATH=/bin")
+		"SOLARMIRROR_MARTS_POWER_UNIT=Wp", "SOLARMIRROR_HTTP_LISTEN=off", "SOLARMIRROR_LOG_LEVEL=debug", "SOLARMIRROR_LOG_FORMAT=json", "PATH=/bin")
 	if d := diff(want, mustLoad(t, "", environ...)); d != "" {
 		t.Errorf("from the environment: %s", d)
 	}
@@ -250,6 +253,12 @@ func TestProblems(t *testing.T) {
 			want: []string{
 				`config.toml:2: platform.time_zone: want the name of a time zone such as America/Sao_Paulo, got ""`,
 				"config.toml:1: mirror.path: want a path, got nothing"}},
+		{name: "addresses",
+			text: "http.listen = \"8480\"",
+			want: []string{`config.toml:1: http.listen: want an address such as "127.0.0.1:8480" or ":8480", or "off", got "8480"`}},
+		{name: "ports",
+			text: "http.listen = \"localhost:http\"",
+			want: []string{`config.toml:1: http.listen: want an address such as "127.0.0.1:8480" or ":8480", or "off", got "localhost:http"`}},
 		{name: "unknown variable",
 			environ: []string{"SOLARMIRROR_PLATFORM_TOKEN_FIEL=x"},
 			want:    []string{"unknown environment variable SOLARMIRROR_PLATFORM_TOKEN_FIEL; did you mean SOLARMIRROR_PLATFORM_TOKEN_FILE?"}},

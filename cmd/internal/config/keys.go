@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"net/url"
 	"slices"
 	"strconv"
@@ -50,7 +51,7 @@ func (k key) section() string { section, _, _ := strings.Cut(k.name, "."); retur
 func (k key) leaf() string    { _, leaf, _ := strings.Cut(k.name, "."); return leaf }
 
 func keys() []key {
-	return slices.Concat(platformKeys(), mirrorKeys(), outboxKeys(), scheduleKeys(), martsKeys(), publishKeys(), logKeys())
+	return slices.Concat(platformKeys(), mirrorKeys(), outboxKeys(), scheduleKeys(), martsKeys(), publishKeys(), httpKeys(), logKeys())
 }
 
 func platformKeys() []key {
@@ -185,6 +186,14 @@ func publishKeys() []key {
 	}
 }
 
+func httpKeys() []key {
+	return []key{
+		{name: "http.listen", fallback: "127.0.0.1:8480",
+			doc: `Address of the status page of "solarmirror run", host:port, or "off" (or empty) for none. It asks nobody for a password: let only those reach it who may see it.`,
+			set: func(c *Config, text string) error { return setListen(&c.HTTP.Listen, text) }},
+	}
+}
+
 func logKeys() []key {
 	return []key{
 		{name: "log.level", fallback: "info",
@@ -266,6 +275,19 @@ func setOneOf(to *string, text string, allowed ...string) error {
 func setPath(to *string, text string) error {
 	if text == "" {
 		return errors.New("want a path, got nothing")
+	}
+	*to = text
+	return nil
+}
+
+func setListen(to *string, text string) error {
+	if text == "" || text == "off" {
+		*to = ""
+		return nil
+	}
+	_, port, err := net.SplitHostPort(text)
+	if n, portErr := strconv.Atoi(port); err != nil || portErr != nil || n < 1 || n > 65_535 {
+		return want(`an address such as "127.0.0.1:8480" or ":8480", or "off"`, text)
 	}
 	*to = text
 	return nil

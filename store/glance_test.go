@@ -1,0 +1,85 @@
+package store
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRunsSinceAndTotals(t *testing.T) {
+	t.Parallel()
+	path, now := mirrorPath(t), start
+	m, err := Open(t.Context(), path, Options{Now: func() time.Time { return now }})
+	must(t, err)
+	defer func() { must(t, m.Close()) }()
+	for i, outcome := range []Outcome{OK, Failed, OK} {
+		run, err := m.StartRun(t.Context(), "sync", TriggerManual)
+		must(t, err)
+		must(t, m.FinishRun(t.Context(), run.ID, Ending{Outcome: outcome, Counts: Counts{Pages: 1, Records: int64(10 * (i + 1)), Changed: 2}}))
+		now = now.Add(time.Hour)
+	}
+	_, err = m.StartRun(t.Context(), "verify", TriggerSchedule)
+	must(t, err)
+
+	runs, err := m.RunsSince(t.Context(), start.Add(time.Hour))
+	must(t, err)
+	var got []Outcome
+	for _, r := range runs {
+		got = append(got, r.Outcome)
+	}
+	if d := cmp.Diff([]Outcome{Running, OK, Failed}, got); d != "" {
+		t.Errorf("of the last hours: %s", d)
+	}
+	totals, err := m.RunTotals(t.Context())
+	must(t, err)
+	want := []RunTotal{
+		{Command: "sync", Outcome: Failed, Runs: 1, Counts: Counts{Pages: 1, Records: 20, Changed: 2}},
+		{Command: "sync", Outcome: OK, Runs: 2, Counts: Counts{Pages: 2, Records: 40, Changed: 4}},
+	}
+	if d := cmp.Diff(want, totals); d != "" {
+		t.Errorf("totals: %s", d)
+	}
+}
+
+func TestGlanceAtOutbox(t *testing.T) {
+	t.Parallel()
+	path := outboxPath(t)
+	glance, err := GlanceAtOutbox(t.Context(), path)
+	if err != nil || len(glance.Counts) != 0 {
+		t.Errorf("where there is no outbox: %+v, %v", glance, err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("a glance made the file")
+	}
+	o := openOutbox(t, path, nil)
+	for i := range 3 {
+		addOne(t, o, i+1)
+	}
+	_, err = o.Recover(t.Context())
+	must(t, err)
+	_, err = o.Claim(t.Context(), 2)
+	must(t, err)
+	_, err = o.Settle(t.Context(), 2, Settlement{State: StateAmbiguous, Outcome: "ambiguous"})
+	must(t, err)
+	glance, err = GlanceAtOutbox(t.Context(), path)
+	must(t, err)
+	if want := map[OutboxState]int64{StatePending: 2, StateAmbiguous: 1}; !maps.Equal(glance.Counts, want) {
+		t.Errorf("counts %v, want %v", glance.Counts, want)
+	}
+	if d := cmp.Diff([]OutboxDoubt{{ID: 2, Since: start}}, glance.Doubts); d != "" {
+		t.Errorf("doubts: %s", d)
+	}
+	other := mirrorPath(t)
+	openMirror(t, other)
+	if glance, err := GlanceAtOutbox(t.Context(), other); err != nil || len(glance.Counts) != 0 {
+		t.Errorf("of a file without the table: %+v, %v", glance, err)
+	}
+	must(t, os.WriteFile(other+".txt", []byte("this is no database, though it is longer than a header of one hundred bytes, which SQLite reads first of all"), 0o600))
+	if _, err := GlanceAtOutbox(t.Context(), other+".txt"); !errors.Is(err, ErrNotOutbox) {
+		t.Errorf("of no database: %v", err)
+	}
+}
