@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -136,6 +135,9 @@ func refuseMirror(ctx context.Context, path string) error {
 
 // refuseOutbox returns an error for a file that is no outbox or that others may read.
 func refuseOutbox(ctx context.Context, path string) error {
+	if err := MustExist(path); err != nil {
+		return err
+	}
 	for _, private := range []string{filepath.Dir(path), path} {
 		if err := CheckPrivate(private); err != nil {
 			return err
@@ -153,8 +155,8 @@ func refuseOutbox(ctx context.Context, path string) error {
 
 // inspectFile looks at the tables of a database of any kind. [ErrNoDatabase] when there is none.
 func inspectFile(ctx context.Context, path, mode string) (*layout, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, noDatabase(path)
+	if err := MustExist(path); err != nil {
+		return nil, err
 	}
 	db, err := openUnguarded(path, mode)
 	if err != nil {
