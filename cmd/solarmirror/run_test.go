@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -270,6 +271,35 @@ func TestWALThatAReaderKeeps(t *testing.T) {
 	if line := s.mustDo(t, jobSync); strings.Contains(line, warning) {
 		t.Errorf("after the reader has ended: %s", line)
 	}
+}
+
+// A job that does not end when it is told to is not waited for longer than ten seconds; the error names it.
+func TestStopDoesNotWaitForEver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		jobs := schedule.New([]schedule.Job{{Name: "stubborn", Spec: mustSpec(t, "* * * * *"), Run: func(context.Context) (schedule.Outcome, error) {
+			<-release
+			return schedule.OK, nil
+		}}}, schedule.Options{Zone: time.UTC, Clock: schedule.SystemClock{}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		err := drain(ctx, jobs)
+		if took := time.Since(began) - time.Minute; err == nil || !strings.Contains(err.Error(), "stubborn") || took > 10*time.Second {
+			t.Errorf("stopped after %v with %v", took, err)
+		}
+		close(release)
+	})
+}
+
+func mustSpec(t *testing.T, text string) schedule.Spec {
+	t.Helper()
+	spec, err := schedule.ParseSpec(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
 }
 
 // A stopped run leaves no goroutine behind, whatever it was doing. It is not parallel, since others' goroutines would count.

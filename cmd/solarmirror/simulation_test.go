@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -26,7 +27,7 @@ import (
 	"solarmirror/sync/schedule"
 )
 
-var simulated = flag.Duration("simulated", 3*time.Hour, "how much time of a moving platform TestSchedule simulates")
+var simulated = flag.Duration("simulated", 3*time.Hour, "how much time of a moving platform TestSchedule simulates, and of one that is down TestPlatformDown")
 
 // simClock is the time of a simulation: each request to the platform takes some, and when no job runs or waits it jumps to where the
 // schedule sleeps to.
@@ -59,6 +60,7 @@ type scene struct {
 	clock    *simClock
 	mirror   *program
 	log      *strings.Builder
+	down     atomic.Bool // the platform answers nothing but 503
 }
 
 func newScene(t *testing.T, o platformtest.Options, settings ...string) *scene {
@@ -74,6 +76,10 @@ func newScene(t *testing.T, o platformtest.Options, settings ...string) *scene {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.clock.ms.Add(s.clock.perRequest.Load())
 		r.Header.Del("Accept-Encoding") // compressing would be most of what the test does
+		if s.down.Load() {
+			http.Error(w, "down for maintenance", http.StatusServiceUnavailable)
+			return
+		}
 		s.platform.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
@@ -101,8 +107,8 @@ func newScene(t *testing.T, o platformtest.Options, settings ...string) *scene {
 	return s
 }
 
-// live lets the schedule run until a time, together with what the test itself has to do, and returns how the jobs stand then.
-func (s *scene) live(t *testing.T, until time.Time, own ...schedule.Job) []schedule.Status {
+// live lets the schedule run until a time, together with what the test itself has to do.
+func (s *scene) live(t *testing.T, until time.Time, own ...schedule.Job) {
 	t.Helper()
 	last, err := s.lastStarts(t.Context())
 	if err != nil {
@@ -111,12 +117,8 @@ func (s *scene) live(t *testing.T, until time.Time, own ...schedule.Job) []sched
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s.stop = func(cause error) { t.Error(cause); cancel() }
-	minutely, err := schedule.ParseSpec("* * * * *")
-	if err != nil {
-		t.Fatal(err)
-	}
 	// In the line of the mirror: it comes after the jobs of the same moment.
-	end := schedule.Job{Name: "end", Spec: minutely, Line: mirrorLine, Run: func(context.Context) (schedule.Outcome, error) {
+	end := schedule.Job{Name: "end", Spec: mustSpec(t, "* * * * *"), Line: mirrorLine, Run: func(context.Context) (schedule.Outcome, error) {
 		if !s.clock.Now().Before(until) {
 			cancel()
 		}
@@ -125,7 +127,11 @@ func (s *scene) live(t *testing.T, until time.Time, own ...schedule.Job) []sched
 	jobs := schedule.New(append(append(s.jobs(last), own...), end), schedule.Options{Zone: s.config.ScheduleZone(), Clock: s.clock, Log: zerolog.Nop()})
 	s.clock.idle = func() bool { return idle(jobs) && ctx.Err() == nil }
 	jobs.Run(ctx)
-	return jobs.Status()
+	for _, j := range jobs.Status() {
+		if j.Panics > 0 {
+			t.Errorf("%s panicked: %s", j.Name, j.LastError)
+		}
+	}
 }
 
 func idle(w *schedule.Worker) bool {
@@ -143,14 +149,17 @@ func idle(w *schedule.Worker) bool {
 //	go test ./cmd/solarmirror -run TestSchedule -simulated 168h -v -timeout 1h
 func TestSchedule(t *testing.T) {
 	t.Parallel()
+	var mu sync.Mutex
 	dice := rand.New(rand.NewPCG(11, 0))
-	calm := atomic.Bool{}
+	calm := false
 	s := newScene(t, platformtest.Options{
 		Seed: 9, Requests: 400, Equipments: smallCatalogue(t),
 		Faults: platformtest.Faults{Rate: 0.1, Seed: 5},
 		Churn:  platformtest.Churn{Inserts: 0.02, Updates: 0.1, Removals: 0.02, Conversions: 0.02, Restores: 0.01},
 		CompanyOutcome: func(*platformtest.CompanyCall) platformtest.CompanyOutcome {
-			if outcomes := platformtest.CompanyOutcomes(); !calm.Load() && dice.IntN(5) == 0 { // one POST at a time
+			mu.Lock()
+			defer mu.Unlock()
+			if outcomes := platformtest.CompanyOutcomes(); !calm && dice.IntN(5) == 0 {
 				return outcomes[dice.IntN(len(outcomes))]
 			}
 			return platformtest.CompanyAsDeserved
@@ -159,11 +168,7 @@ func TestSchedule(t *testing.T) {
 		"SOLARMIRROR_SCHEDULE_PUBLISH=10 */2 * * *")
 	s.clock.perRequest.Store(200)
 	queued := 0
-	hourly, err := schedule.ParseSpec("@hourly")
-	if err != nil {
-		t.Fatal(err)
-	}
-	queue := schedule.Job{Name: "queue", Spec: hourly, Line: "test", Last: s.clock.Now(), Run: func(ctx context.Context) (schedule.Outcome, error) {
+	queue := schedule.Job{Name: "queue", Spec: mustSpec(t, "@hourly"), Line: "test", Last: s.clock.Now(), Run: func(ctx context.Context) (schedule.Outcome, error) {
 		queued++
 		return schedule.OK, s.queue(ctx, queued)
 	}}
@@ -171,24 +176,13 @@ func TestSchedule(t *testing.T) {
 	s.live(t, s.clock.Now().Add(*simulated), queue)
 
 	s.platform.SetChurn(platformtest.Churn{})
-	calm.Store(true)
+	mu.Lock()
+	calm = true
+	mu.Unlock()
 	s.clock.perRequest.Store(0) // nothing happens between a reading and the look at it
-	end := s.clock.Now()
-	for range 3 {
-		end = s.config.Schedule.FullRequests.Next(end)
-	}
-	status := s.live(t, end)
+	s.live(t, s.fullReadings(3))
 
-	fresh := s.freshMirror(t)
-	if want, got := fresh.content(t), s.mirror.content(t); !cmp.Equal(want, got) {
-		t.Errorf("the mirror differs from a fresh one:\n%.3000s", cmp.Diff(want, got))
-	}
-	s.mirror.checkWhole(t)
-	for _, j := range status {
-		if j.Panics > 0 {
-			t.Errorf("%s panicked: %s", j.Name, j.LastError)
-		}
-	}
+	s.checkMirror(t)
 	s.checkCompanies(t, queued)
 	faults := 0
 	for _, n := range s.platform.Faulted() {
@@ -199,6 +193,57 @@ func TestSchedule(t *testing.T) {
 	if faults == 0 || len(s.platform.Events()) == 0 || queued == 0 {
 		t.Error("nothing happened, so nothing is proved")
 	}
+}
+
+// A platform that is down for as long leaves failed runs that say so, a sound mirror as it was, and queued companies waiting. When it is back
+// the schedule catches up by itself.
+func TestPlatformDown(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, platformtest.Options{Seed: 9, Requests: 200, Equipments: smallCatalogue(t)},
+		"SOLARMIRROR_SCHEDULE_FULL_REQUESTS=0 */2 * * *", "SOLARMIRROR_SCHEDULE_PUBLISH=off", "SOLARMIRROR_SCHEDULE_PUSH=*/10 * * * *")
+	s.live(t, s.clock.Now().Add(10*time.Minute))
+	before := s.mirror.content(t)
+
+	s.down.Store(true)
+	if err := s.queue(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	s.live(t, s.clock.Now().Add(*simulated))
+	if got := s.mirror.content(t); !cmp.Equal(before, got) {
+		t.Errorf("the outage changed the mirror:\n%.2000s", cmp.Diff(before, got))
+	}
+	s.mirror.checkWhole(t)
+	for _, run := range s.mirror.strings(t, "SELECT command || ' ' || outcome || ' ' || error FROM _runs WHERE run_id > 1 AND command <> 'push'") {
+		if !strings.Contains(run, " failed ") || !strings.Contains(run, "503") {
+			t.Errorf("during the outage: %s", run)
+		}
+	}
+
+	s.down.Store(false)
+	s.live(t, s.fullReadings(3))
+	s.checkMirror(t)
+	if counts := s.platform.CompanyCounts(); len(counts) > 1 {
+		t.Errorf("companies sent: %v", counts)
+	}
+	t.Logf("runs: %v", s.mirror.strings(t, "SELECT command || ' ' || outcome || ' ' || count(*) FROM _runs GROUP BY command, outcome"))
+}
+
+// fullReadings is when the requests will have been read whole so often on schedule.
+func (s *scene) fullReadings(n int) time.Time {
+	at := s.clock.Now()
+	for range n {
+		at = s.config.Schedule.FullRequests.Next(at)
+	}
+	return at
+}
+
+// checkMirror compares the mirror with what a first sync makes of the platform now.
+func (s *scene) checkMirror(t *testing.T) {
+	t.Helper()
+	if want, got := s.freshMirror(t).content(t), s.mirror.content(t); !cmp.Equal(want, got) {
+		t.Errorf("the mirror differs from a fresh one:\n%.3000s", cmp.Diff(want, got))
+	}
+	s.mirror.checkWhole(t)
 }
 
 // smallCatalogue is a few items of each type of equipment.
