@@ -24,7 +24,8 @@ publish do once. Jobs that read the platform into the mirror take turns; a job t
 again before it has ended is skipped once; what was missed while the program was down
 happens at start. A job that fails is logged and runs again at its next time. Other
 commands may be used meanwhile: the locks of mirror and outbox are taken by each job for
-as long as it runs, and a job that finds one taken is skipped.
+as long as it runs. A job waits for the mirror while another command has it, a backfill for
+one window at the most; a push that finds the outbox taken is skipped.
 
 SIGTERM or SIGINT ends it within 10 seconds: pages under way are committed, and the next start goes
 on where they ended. The exit code is then 0. It ends by itself, with 1, when a database is damaged.
@@ -127,7 +128,7 @@ func (w *worker) lastStarts(ctx context.Context) (map[string]time.Time, error) {
 	case errors.Is(err, store.ErrNoDatabase):
 		return nil, nil
 	case errors.As(err, &older):
-		if err := w.withMirror(ctx, "run", true, func(*store.Mirror) error { return nil }); err != nil {
+		if err := w.withMirror(ctx, "run", func(*store.Mirror) error { return nil }); err != nil {
 			return nil, err
 		}
 		return w.lastStarts(ctx)
@@ -169,9 +170,10 @@ func (w *worker) countFullReads(ctx context.Context, mirror *store.Mirror, last 
 	return nil
 }
 
-// withMirror opens the mirror anew for each job: the file may have been put back from a backup meanwhile.
-func (w *worker) withMirror(ctx context.Context, job string, wait bool, work func(*store.Mirror) error) error {
-	mirror, release, err := openMirror(ctx, w.config, w.log, writeFlags{command: "run: " + job, wait: wait, now: w.clock.Now})
+// withMirror opens the mirror anew for each job: the file may have been put back from a backup meanwhile. It waits for other commands, one of
+// which may be a backfill of days that gives the lock back after each window for this.
+func (w *worker) withMirror(ctx context.Context, job string, work func(*store.Mirror) error) error {
+	mirror, release, err := openMirror(ctx, w.config, w.log, writeFlags{command: "run: " + job, wait: true, now: w.clock.Now})
 	if err != nil {
 		return err
 	}

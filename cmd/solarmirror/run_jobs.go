@@ -124,7 +124,7 @@ func levelOf(outcome schedule.Outcome, idle bool) zerolog.Level {
 func (w *worker) sync(o pull.Options) func(context.Context, *account) error {
 	o.Trigger = store.TriggerSchedule
 	return func(ctx context.Context, did *account) error {
-		return w.withMirror(ctx, o.Command, false, func(mirror *store.Mirror) error {
+		return w.withMirror(ctx, o.Command, func(mirror *store.Mirror) error {
 			report, err := w.engine(mirror, o.Command).Sync(ctx, o)
 			did.run(report.RunID, report.Total())
 			if rejected := report.Total().Rejected; rejected > 0 {
@@ -168,7 +168,7 @@ func (w *worker) progress(job string) func(pull.Progress) {
 
 // verify compares all streams. Unlike the command it leaves a run in the ledger, for those who were not there to see.
 func (w *worker) verify(ctx context.Context, did *account) error {
-	return w.withMirror(ctx, jobVerify, false, func(mirror *store.Mirror) error {
+	return w.withMirror(ctx, jobVerify, func(mirror *store.Mirror) error {
 		return inLedger(ctx, mirror, jobVerify, did, func() (store.Counts, error) {
 			list, err := w.engine(mirror, jobVerify).Verify(ctx, pull.Streams())
 			counts, differences := store.Counts{}, 0

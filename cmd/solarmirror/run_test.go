@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -51,30 +52,46 @@ func (s *scene) mustDo(t *testing.T, name string) string {
 	return line
 }
 
-func TestJobIsSkippedWhileAnotherHoldsItsLock(t *testing.T) {
+func TestPushIsSkippedWhileAnotherHoldsTheOutbox(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, small(t))
 	if err := os.Mkdir(filepath.Dir(s.config.Outbox.Path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for job, path := range map[string]string{jobSync: s.config.Mirror.Path, jobFullRequests: s.config.Mirror.Path, jobVerify: s.config.Mirror.Path, jobPush: s.config.Outbox.Path} {
-		held, err := store.AcquireLock(t.Context(), path, "backfill", false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		outcome, line, err := s.do(t, job)
-		if outcome != schedule.Skipped || err == nil || !strings.Contains(line, `"level":"warn"`) || !strings.Contains(line, "is held by `solarmirror backfill`") {
-			t.Errorf("%s: %s, %v\n%s", job, outcome, err, line)
-		}
-		if err := held.Release(); err != nil {
-			t.Fatal(err)
-		}
+	held, err := store.AcquireLock(t.Context(), s.config.Outbox.Path, "push", false)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if n := s.platform.Served(); n > 0 {
-		t.Errorf("%d requests were sent", n)
+	defer held.Release()
+	outcome, line, err := s.do(t, jobPush)
+	if outcome != schedule.Skipped || err == nil || !strings.Contains(line, `"level":"warn"`) || !strings.Contains(line, "is held by `solarmirror push`") {
+		t.Errorf("%s, %v\n%s", outcome, err, line)
 	}
+}
+
+// A job waits for the mirror's lock, and asks the platform for nothing until it has it.
+func TestJobWaitsForTheMirror(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, small(t))
+	held, err := store.AcquireLock(t.Context(), s.config.Mirror.Path, "backfill", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		time.Sleep(50 * time.Millisecond) // longer than a job would take to begin
+		n := s.platform.Served()
+		if n > 0 {
+			done <- fmt.Errorf("%d requests were sent meanwhile", n)
+			return
+		}
+		done <- held.Release()
+	}()
 	if line := s.mustDo(t, jobSync); !strings.Contains(line, `"job":"sync","outcome":"ok","did":{"run":1,"records":`) {
 		t.Errorf("the log says %s", line)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 

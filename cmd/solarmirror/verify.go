@@ -115,6 +115,10 @@ func (a *app) printVerification(list []pull.Verification, asJSON bool) error {
 	sums := newTable("stream", "on the platform", "in the mirror", "missing", "extra", "different", "rejected")
 	rows := newTable("stream", "type", "key", "how")
 	for _, v := range list {
+		if v.Err != nil { // the error is told apart
+			sums.add(v.Stream, nil, nil, nil, nil, nil, nil)
+			continue
+		}
 		count := map[string]int{}
 		for _, d := range v.Differences {
 			if count[d.Kind]++; len(rows.rows) < shownDifferences {

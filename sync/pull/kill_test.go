@@ -33,7 +33,20 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if raceDetector {
+		if err := flag.Set("rapid.checks", "20"); err != nil { // the command line overrules it
+			panic(err)
+		}
+	}
 	goleak.VerifyTestMain(m)
+}
+
+// trials is how often a test does what it does: n times, fewer under the race detector.
+func trials(n int) int {
+	if raceDetector {
+		return (n + 2) / 3
+	}
+	return n
 }
 
 const victimName = "pull-victim"
@@ -109,7 +122,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			requests := undisturbed.served.Load()
 			killed, again := 0, int64(0)
 			rng := rand.New(rand.NewPCG(uint64(*kills), 7))
-			for i := range *kills {
+			for i := range trials(*kills) {
 				k := &killing{next: p, at: 1 + rng.Int64N(requests), delay: time.Duration(rng.IntN(3000)) * time.Microsecond}
 				got, struck := killedRun(t, work, k)
 				if got != want {
@@ -125,7 +138,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 				t.Errorf("a killed %s took %d requests more than an undisturbed one, over %d", work, again, most)
 			}
 			t.Logf("%s: %d of %d processes killed at random moments of %d requests, all mirrors identical to an undisturbed one; at most %d requests more",
-				work, killed, *kills, requests, again)
+				work, killed, trials(*kills), requests, again)
 		})
 	}
 }

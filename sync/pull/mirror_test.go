@@ -15,7 +15,7 @@ import (
 
 // The mirror is what the platform holds, field by field, after the first sync and after those that follow a month of life.
 func TestMirrorEqualsTruth(t *testing.T) {
-	for seed := uint64(1); seed <= 20; seed++ {
+	for seed := uint64(1); seed <= uint64(trials(20)); seed++ {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, platformtest.Options{Seed: seed, Requests: 50, Equipments: fewItems(t)})

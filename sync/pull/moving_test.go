@@ -33,7 +33,7 @@ func TestScanOfMovingPlatform(t *testing.T) {
 		t.Run(order.String(), func(t *testing.T) {
 			t.Parallel()
 			var gaveUp, passes atomic.Int64
-			n := uint64(max(4, *seeds/10))
+			n := uint64(trials(max(4, *seeds/10)))
 			if *seeds >= fullRun {
 				n = uint64(*seeds)
 			}

@@ -32,7 +32,7 @@ func TestNextSpanAlwaysProgresses(t *testing.T) {
 // Every cap and every small cursor, which rapid would only sample.
 func TestNextSpanExhaustively(t *testing.T) {
 	t.Parallel()
-	for limit := 1; limit <= 120; limit++ {
+	for limit := 1; limit <= 500; limit++ {
 		for cursor := 0; cursor <= 1500; cursor++ {
 			s, overlap := nextSpan(cursor, limit)
 			if s.end() <= cursor || s.limit > limit || s.start() > cursor-overlap {
