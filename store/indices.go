@@ -10,9 +10,9 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// indexerPragmas are those of the connection that makes indices. Unlike the writer it sorts in a temporary file: in memory, the entries of
-// a million records would take several hundred megabytes.
-var indexerPragmas = []string{"busy_timeout(10000)", "synchronous(NORMAL)", "cache_size(-16384)", "temp_store(FILE)"}
+// indexerPragmas are those of the connection that makes indices. Unlike the writer it sorts in a temporary file, a cache full at a time: in
+// memory, the entries of a million records would take several hundred megabytes.
+var indexerPragmas = []string{"busy_timeout(10000)", "synchronous(NORMAL)", "cache_size(-4096)", "temp_store(FILE)"}
 
 // loadedSQL says whether something was read whole, and no first reading waits to be gone on with.
 const loadedSQL = `SELECT EXISTS (SELECT 1 FROM _watermarks) AND NOT EXISTS (SELECT 1 FROM _windows AS w

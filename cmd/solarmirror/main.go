@@ -21,6 +21,7 @@ import (
 )
 
 func main() {
+	boundMemory(os.Getenv)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	ctx := cancelOnSignal(context.Background(), signals, os.Exit)
