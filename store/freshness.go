@@ -3,7 +3,7 @@ package store
 import "solarmirror/schema"
 
 // writeFreshness writes bi_freshness anew. It is about runs, not records, and so goes with the ledger's transactions and not with the other
-// marts. A first load counts as done by the rows of the platform's list that were passed, over all of the stream's passes begun so far.
+// marts. Of a first load that share is done which was read of what the platform says there is, over the stream's passes begun so far.
 func (tx *Tx) writeFreshness() error {
 	_, err := tx.exec("write "+schema.BiFreshness.Name, freshnessSQL, FormatTime(tx.m.now()))
 	return err
@@ -15,7 +15,7 @@ complete AS (
   SELECT stream, count(complete_through) AS passes, min(complete_through) AS through, CASE WHEN count(*) = count(last_full_scan_at) THEN min(last_full_scan_at) END AS scanned
   FROM _watermarks GROUP BY stream
 ), loading AS (
-  SELECT stream, 100.0 * sum(CASE state WHEN 'complete' THEN expected ELSE min(cursor, expected) END) / nullif(sum(expected), 0) AS done
+  SELECT stream, 100.0 * sum(CASE state WHEN 'complete' THEN expected ELSE min(records, expected) END) / nullif(sum(expected), 0) AS done
   FROM _windows WHERE from_date IS NULL AND to_date IS NULL GROUP BY stream HAVING count(*) = count(expected)
 )
 INSERT OR REPLACE INTO bi_freshness (stream, complete_through, last_full_scan_at, age_hours, initial_load_percent, last_run_at, last_outcome, rejects, as_of)

@@ -73,7 +73,7 @@ var itemsOfCatalogue = [][2]string{
 func (r *refresh) alterItems() error {
 	var shown, set, values []string
 	for _, column := range itemsOfCatalogue {
-		shown = append(shown, fmt.Sprintf("i.%s IS NOT %s", column[0], column[1]))
+		shown = append(shown, fmt.Sprintf("i.%s IS NOT (%s)", column[0], column[1]))
 		set = append(set, fmt.Sprintf("%s = x.%[1]s", column[0]))
 		values = append(values, column[1]+" AS "+column[0])
 	}

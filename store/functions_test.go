@@ -1,0 +1,62 @@
+package store
+
+import (
+	"testing"
+	"time"
+)
+
+// Midnight in São Paulo is 03:00 UTC, and was 02:00 in the summers up to February 2019; Manaus is an hour behind.
+func TestLocalDate(t *testing.T) {
+	t.Parallel()
+	m := openMirror(t, mirrorPath(t))
+	for _, c := range []struct{ at, zone, want string }{
+		{"2026-03-10 02:59:59.999", "America/Sao_Paulo", "2026-03-09"},
+		{"2026-03-10 03:00:00.000", "America/Sao_Paulo", "2026-03-10"},
+		{"2019-02-16 01:59:59.999", "America/Sao_Paulo", "2019-02-15"}, // the last day of summer
+		{"2019-02-16 02:00:00.000", "America/Sao_Paulo", "2019-02-16"},
+		{"2019-02-17 02:30:00.000", "America/Sao_Paulo", "2019-02-16"}, // 23:30 for the second time
+		{"2019-02-17 03:00:00.000", "America/Sao_Paulo", "2019-02-17"},
+		{"2018-11-04 02:59:59.999", "America/Sao_Paulo", "2018-11-03"},
+		{"2018-11-04 03:00:00.000", "America/Sao_Paulo", "2018-11-04"}, // 01:00: there was no midnight
+		{"2018-12-31 02:30:00.000", "America/Sao_Paulo", "2018-12-31"},
+		{"2019-12-31 02:30:00.000", "America/Sao_Paulo", "2019-12-30"}, // no summer time any more
+		{"2026-03-10 03:30:00.000", "America/Manaus", "2026-03-09"},
+		{"2026-03-10 23:59:59.999", "UTC", "2026-03-10"},
+		{"10/03/2026", "UTC", "-"},
+		{"", "UTC", "-"},
+	} {
+		var got string
+		must(t, m.conn.GetContext(t.Context(), &got, "SELECT coalesce(local_date(nullif(?, ''), ?), '-')", c.at, c.zone))
+		if got != c.want {
+			t.Errorf("local_date(%s, %s) = %s, want %s", c.at, c.zone, got, c.want)
+		}
+	}
+	if err := m.conn.GetContext(t.Context(), new(string), "SELECT local_date('2026-03-10 00:00:00.000', 'Mars/Base')"); err == nil {
+		t.Error("a zone that does not exist is taken")
+	}
+	zone, err := zoneNamed("America/Sao_Paulo")
+	must(t, err)
+	if at, err := startOfDay("2018-11-04", zone); err != nil || at.Before(time.Date(2018, 11, 4, 2, 0, 0, 0, time.UTC)) || at.After(time.Date(2018, 11, 4, 3, 0, 0, 0, time.UTC)) {
+		t.Errorf("the day without a midnight starts at %v, %v", at, err)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	t.Parallel()
+	m := openMirror(t, mirrorPath(t))
+	for values, want := range map[string]string{
+		"(5)": "5", "(1), (9)": "5", "(3), (NULL), (1), (10)": "3", "(NULL)": "-", "(2.5), (1), (4), (NULL), (3)": "2.75",
+	} {
+		var got string
+		must(t, m.conn.GetContext(t.Context(), &got, "WITH v (x) AS (VALUES "+values+") SELECT coalesce(median(x), '-') FROM v"))
+		if got != want {
+			t.Errorf("median of %s is %s, want %s", values, got, want)
+		}
+	}
+	var running string
+	must(t, m.conn.GetContext(t.Context(), &running, `WITH v (n, x) AS (VALUES (1, 4), (2, NULL), (3, 1), (4, 9))
+		SELECT group_concat(coalesce(y, '-'), ' ') FROM (SELECT median(x) OVER (ORDER BY n ROWS 1 PRECEDING) AS y FROM v)`))
+	if running != "4.0 4.0 1.0 5.0" {
+		t.Errorf("running medians %s", running)
+	}
+}

@@ -1,0 +1,221 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"solarmirror/schema"
+)
+
+// office is a small mirror whose records are written as they would be in SQL.
+type office struct {
+	*testing.T
+	*Mirror
+	time time.Time
+}
+
+func newOffice(t *testing.T, o Options) *office {
+	t.Helper()
+	f := &office{T: t, time: time.Date(2026, 3, 10, 15, 0, 0, 0, time.UTC)}
+	o.Now = func() time.Time { return f.time }
+	m, err := Open(t.Context(), mirrorPath(t), o)
+	must(t, err)
+	t.Cleanup(func() { must(t, m.Close()) })
+	f.Mirror = m
+	return f
+}
+
+// change runs statements, notes records as stale as whatever writes them does, and refreshes.
+func (f *office) change(requests, equipments []int64, statements ...string) {
+	f.Helper()
+	must(f.T, f.update(f.Context(), func(tx *Tx) error {
+		for _, s := range statements {
+			if _, err := tx.exec(s, s); err != nil {
+				return err
+			}
+		}
+		if err := tx.noteStaleKeys(schema.Requests, requests...); err != nil {
+			return err
+		}
+		return tx.noteStaleKeys(schema.Equipments, equipments...)
+	}))
+	must(f.T, f.RefreshMarts(f.Context()))
+}
+
+// says compares what a query gives, columns joined by a space and rows by a comma.
+func (f *office) says(want, columns, rest string) {
+	f.Helper()
+	var parts []string
+	for c := range strings.SplitSeq(columns, ", ") {
+		parts = append(parts, "coalesce("+c+", '-')")
+	}
+	var got string
+	query := fmt.Sprintf("SELECT coalesce(group_concat(x, ', '), '') FROM (SELECT %s AS x %s)", strings.Join(parts, " || ' ' || "), rest)
+	must(f.T, f.read.GetContext(context.Background(), &got, query))
+	if got != want {
+		f.Errorf("%s %s\n  is   %s\n  want %s", columns, rest, got, want)
+	}
+}
+
+const firstMarts = `INSERT INTO requests (request_key, request_type, id, final_value, original_value, total_power, budget_created, order_created, responsible_email, removed, _deleted_at, _first_seen_at) VALUES
+	(1, 'budget', 'a', 90, 100, 5, '2026-01-31 12:00:00.000', NULL, 's@x', 0, NULL, '2026-01-31 13:00:00.000'),
+	(2, 'order', 'a', 80, 100, 5, '2026-01-31 12:00:00.000', '2026-02-02 12:00:00.000', 's@x', 0, NULL, '2026-02-02 13:00:00.000'),
+	(3, 'budget', 'b', 70, NULL, NULL, '2026-02-01 02:30:00.000', NULL, 's@x', 1, NULL, '2026-02-01 13:00:00.000'),
+	(4, 'budget', 'c', NULL, 50, 2, NULL, NULL, NULL, NULL, NULL, '2026-02-01 13:00:00.000'),
+	(5, 'order', 'd', 60, 60, 0, '2026-01-10 12:00:00.000', '2026-01-14 12:00:00.000', 's@x', 0, '2026-02-20 00:00:00.000', '2026-02-01 13:00:00.000');
+`
+
+// A deal that is listed twice counts once, the order speaks; the funnel remembers what is removed and gone, the others do not.
+func TestDealsCountOnce(t *testing.T) {
+	t.Parallel()
+	f := newOffice(t, Options{Zone: mustZone(t, "America/Sao_Paulo")})
+	f.change(nil, nil, firstMarts)
+	f.says("2 order a, 4 budget c", "request_key, request_type, id", "FROM bi_requests ORDER BY 1")
+	f.says("2026-02-02 2026-01-31", "order_date, budget_date", "FROM bi_requests WHERE request_key = 2")
+	// a and b were created in January there, where it was 23:30 on the 31st; c has no date.
+	f.says("- - 1 0 -, 2026-01 s@x 3 2 3.0", "cohort_month, seller_email, budgets, orders, median_days_to_order", "FROM bi_funnel ORDER BY 1")
+	f.says("1", "conversion > 0.66 AND conversion < 0.67", "FROM bi_funnel WHERE cohort_month IS NOT NULL")
+	f.says("2026-02 1 80.0 5.0 0.016", "month, orders, final_value, power_kwp, value_per_wp", "FROM bi_revenue_month")
+	f.says("- 1 - 0, s@x 0 - 1", "seller_email, budgets, budgets_value, orders", "FROM bi_sellers ORDER BY 1")
+	f.says("- 0 -, s@x 1 0.2", "seller_email, is_order, reduction", "FROM bi_discounts ORDER BY 1")
+	f.says("2 2.0 -", "request_key, days_to_order, days_to_billing", "FROM bi_lead_time")
+
+	// The order is removed: what is left is the budget, which is still listed.
+	f.change([]int64{2}, nil, "UPDATE requests SET removed = 1 WHERE request_key = 2")
+	f.says("1 budget a, 4 budget c", "request_key, request_type, id", "FROM bi_requests ORDER BY 1")
+	f.says("- - 1 0, 2026-01 s@x 3 2", "cohort_month, seller_email, budgets, orders", "FROM bi_funnel ORDER BY 1")
+	f.says("", "month", "FROM bi_revenue_month")
+	f.says("0", "count(*)", "FROM _stale")
+}
+
+// NULL cost is not zero; what the catalogue changes reaches the lines that show it, and nothing is written for what they do not show.
+func TestItemsFollowTheCatalogue(t *testing.T) {
+	t.Parallel()
+	f := newOffice(t, Options{})
+	f.change(nil, nil, firstMarts, `INSERT INTO request_products (request_key, position, type, product_code, quantity, total_price) VALUES
+			(2, 1, 'module', 'M', 10, 50), (2, 2, 'inverter', 'I', 1, 30), (2, 3, 'extraItem', 'X', 1, 0), (4, 1, 'module', 'M', 2, 10)`,
+		`INSERT INTO equipments (equipment_key, type, product_code, manufacturer, cost_price, nominal_max_power, inventory_current) VALUES
+			(1, 'module', 'M', 'Sol', 4, 550, 20), (2, 'inverter', 'I', 'Vento', NULL, 5000, 3), (3, 'stringBox', 'M', 'Caixa', 9, NULL, NULL)`)
+	items := func(want string) {
+		t.Helper()
+		f.says(want, "request_key, position, manufacturer, unit_cost, has_cost, power_kwp", "FROM bi_items ORDER BY request_key, position")
+	}
+	items("2 1 Sol 4.0 1 5.5, 2 2 Vento - 0 -, 2 3 - - 0 -, 4 1 Sol 4.0 1 1.1")
+	f.exec(`CREATE TABLE touched (n)`, `CREATE TRIGGER t AFTER UPDATE ON bi_items BEGIN INSERT INTO touched VALUES (1); END`)
+
+	f.change(nil, []int64{1, 2}, "UPDATE equipments SET inventory_current = 7")
+	f.says("0", "count(*)", "FROM touched")
+	f.says("1  7.0 0.0 10.0 63.0, 2  7.0 0.0 1.0 630.0, 3  7.0 0.0 0.0 -", "equipment_key, center_code, current, sold_30d, sold_90d, days_of_cover", "FROM bi_stock ORDER BY 1")
+
+	f.change(nil, []int64{1}, "UPDATE equipments SET cost_price = 5 WHERE equipment_key = 1")
+	items("2 1 Sol 5.0 1 5.5, 2 2 Vento - 0 -, 2 3 - - 0 -, 4 1 Sol 5.0 1 1.1")
+	f.change(nil, []int64{2}, "UPDATE equipments SET cost_price = 0 WHERE equipment_key = 2")
+	items("2 1 Sol 5.0 1 5.5, 2 2 Vento 0.0 1 -, 2 3 - - 0 -, 4 1 Sol 5.0 1 1.1")
+	must(t, f.update(t.Context(), func(tx *Tx) error {
+		if err := tx.noteStaleKeys(schema.Equipments, 1); err != nil {
+			return err
+		}
+		_, err := tx.exec("delete", "DELETE FROM equipments WHERE equipment_key = 1")
+		return err
+	}))
+	must(t, f.RefreshMarts(t.Context()))
+	items("2 1 - - 0 -, 2 2 Vento 0.0 1 -, 2 3 - - 0 -, 4 1 - - 0 -")
+}
+
+// A stay ends with its status, its record, or when the order took over, and an open one grows with the days.
+func TestStays(t *testing.T) {
+	t.Parallel()
+	f := newOffice(t, Options{})
+	stays := func(want string) {
+		t.Helper()
+		f.says(want, "request_key, deal_status, days, is_open, is_inferred", "FROM bi_status_duration ORDER BY request_key, started_at")
+	}
+	f.change(nil, nil, firstMarts, `INSERT INTO request_status_history (request_key, valid_from, valid_to, deal_status, final_value, removed, is_inferred) VALUES
+		(1, '2026-01-31 13:00:00.000', '2026-02-01 01:00:00.000', 'Novo', 90, 0, 1), (1, '2026-02-01 01:00:00.000', NULL, 'Novo', 91, 0, 0),
+		(2, '2026-02-02 13:00:00.000', '2026-03-01 00:00:00.000', 'Pedido', 80, 0, 1), (2, '2026-03-01 00:00:00.000', NULL, 'Pago', 80, 0, 0),
+		(3, '2026-02-01 13:00:00.000', '2026-02-02 13:00:00.000', 'Novo', 70, 0, 1), (3, '2026-02-02 13:00:00.000', NULL, 'Novo', 70, 1, 0),
+		(5, '2026-02-10 00:00:00.000', NULL, 'Pago', 60, 0, 1)`)
+	stays("1 Novo 2.0 0 1, 2 Pedido 26.458333 0 1, 2 Pago 9.0 1 0, 3 Novo 1.0 0 1, 5 Pago 10.0 0 1")
+	f.time = f.time.Add(12 * time.Hour)
+	must(t, f.RefreshMarts(t.Context()))
+	stays("1 Novo 2.0 0 1, 2 Pedido 26.458333 0 1, 2 Pago 10.0 1 0, 3 Novo 1.0 0 1, 5 Pago 10.0 0 1")
+}
+
+// Nothing is noted before there are marts, nothing is written when nothing has changed, and another recipe builds everything anew.
+func TestRefreshWhenDue(t *testing.T) {
+	t.Parallel()
+	f := newOffice(t, Options{})
+	must(t, f.update(t.Context(), func(tx *Tx) error {
+		if _, err := tx.exec("fill", firstMarts); err != nil {
+			return err
+		}
+		return tx.noteStaleKeys(schema.Requests, 1)
+	}))
+	f.says("0", "count(*)", "FROM _stale")
+	must(t, f.RefreshMarts(t.Context()))
+	f.says("5.0 2026-02-02", "power_kwp, order_date", "FROM bi_requests WHERE request_key = 2")
+	before := f.version()
+	must(t, f.RefreshMarts(t.Context()))
+	if f.version() != before {
+		t.Error("a refresh of nothing wrote to the file")
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	f.power = Wp
+	if err := f.RefreshMarts(ended); err == nil {
+		t.Error("a refresh goes on although it was told to stop")
+	}
+	must(t, f.RefreshMarts(t.Context()))
+	f.says("0.005", "power_kwp", "FROM bi_requests WHERE request_key = 2")
+	if f.version() == before {
+		t.Error("a rebuild wrote nothing, so the version proves nothing")
+	}
+}
+
+// Reading in the order of the groups keeps the memory of a refresh flat, whatever the size of the mirror.
+func TestGroupsAreNotSorted(t *testing.T) {
+	t.Parallel()
+	f := newOffice(t, Options{})
+	f.change(nil, nil, firstMarts)
+	f.change([]int64{1}, nil) // makes the temporary tables
+	for _, g := range groupMarts {
+		for _, all := range []bool{true, false} {
+			var plan []struct {
+				ID, Parent, Notused int64
+				Detail              string
+			}
+			must(t, f.conn.SelectContext(t.Context(), &plan, "EXPLAIN QUERY PLAN "+g.insert(all)))
+			for _, step := range plan {
+				if strings.Contains(step.Detail, "B-TREE") {
+					t.Errorf("%s, all %v: %s", g.table.Name, all, step.Detail)
+				}
+			}
+		}
+	}
+}
+
+func mustZone(t *testing.T, name string) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation(name)
+	must(t, err)
+	return zone
+}
+
+func (f *office) exec(statements ...string) {
+	f.Helper()
+	for _, s := range statements {
+		_, err := f.conn.ExecContext(context.Background(), s)
+		must(f.T, err)
+	}
+}
+
+// version grows with every row that is written.
+func (f *office) version() int64 {
+	f.Helper()
+	var n int64
+	must(f.T, f.conn.GetContext(context.Background(), &n, "SELECT total_changes()"))
+	return n
+}
