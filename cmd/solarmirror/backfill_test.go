@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"os"
 	"os/exec"
 	"slices"
 	"sync/atomic"
@@ -40,6 +41,34 @@ func TestBackfillLetsOthersIn(t *testing.T) {
 		t.Errorf("the sync is run %d of %d, not one among the windows", i+1, len(runs))
 	} else {
 		t.Logf("the sync is run %d of %d", i+1, len(runs))
+	}
+}
+
+// A backfill that is interrupted finishes its page and goes on where it was, passing by the windows it has finished.
+func TestBackfillInterrupted(t *testing.T) {
+	t.Parallel()
+	platform := &signalling{
+		next: platformtest.New(platformtest.Options{Seed: 5, Requests: 200, Token: simulationToken}), at: 30, signal: os.Interrupt,
+	}
+	p := newProgram(t, platform)
+	args := []string{"backfill", "--from", time.Now().AddDate(0, -8, 0).Format(time.DateOnly), "orders"}
+	if code := p.runSignalled(t, p.command(t, args...)); code != exitInterrupted {
+		t.Fatalf("exit code %d, want %d", code, exitInterrupted)
+	}
+	p.checkWhole(t)
+	finished := p.strings(t, "SELECT stream || pass || from_date || completed_at FROM _windows WHERE completed_at IS NOT NULL ORDER BY 1")
+	p.mustExit(t, exitOK, "", args...)
+	all := p.strings(t, "SELECT stream || pass || from_date || completed_at FROM _windows ORDER BY 1")
+	if len(finished) < 2 || len(finished) == len(all) {
+		t.Fatalf("%d of %d passes of windows were finished, so nothing is proved", len(finished), len(all))
+	}
+	for _, one := range finished {
+		if !slices.Contains(all, one) {
+			t.Errorf("%s was read again", one)
+		}
+	}
+	if bad := p.strings(t, "SELECT outcome FROM _runs WHERE outcome NOT IN ('ok', 'interrupted')"); len(bad) > 0 { // between two windows none is
+		t.Errorf("runs ended %v", bad)
 	}
 }
 

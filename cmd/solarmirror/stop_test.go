@@ -115,7 +115,12 @@ func (p *program) command(t *testing.T, args ...string) *exec.Cmd {
 // sync runs "solarmirror sync" and returns its exit code, -1 when a signal killed it.
 func (p *program) sync(t *testing.T) int {
 	t.Helper()
-	cmd := p.command(t, "sync")
+	return p.runSignalled(t, p.command(t, "sync"))
+}
+
+// runSignalled runs a command that the platform may send its signal to, and returns its exit code, -1 when a signal killed it.
+func (p *program) runSignalled(t *testing.T, cmd *exec.Cmd) int {
+	t.Helper()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
