@@ -128,7 +128,7 @@ func (w *worker) lastStarts(ctx context.Context) (map[string]time.Time, error) {
 	case errors.Is(err, store.ErrNoDatabase):
 		return nil, nil
 	case errors.As(err, &older):
-		if err := w.withMirror(ctx, "run", func(*store.Mirror) error { return nil }); err != nil {
+		if err := w.withMirror(ctx, "upgrade", func(*store.Mirror) error { return nil }); err != nil {
 			return nil, err
 		}
 		return w.lastStarts(ctx)
@@ -173,7 +173,14 @@ func (w *worker) countFullReads(ctx context.Context, mirror *store.Mirror, last 
 // withMirror opens the mirror anew for each job: the file may have been put back from a backup meanwhile. It waits for other commands, one of
 // which may be a backfill of days that gives the lock back after each window for this.
 func (w *worker) withMirror(ctx context.Context, job string, work func(*store.Mirror) error) error {
-	mirror, release, err := openMirror(ctx, w.config, w.log, writeFlags{command: "run: " + job, wait: true, now: w.clock.Now})
+	how := writeFlags{command: "run: " + job, now: w.clock.Now}
+	mirror, release, err := openMirror(ctx, w.config, w.log, how)
+	var locked *store.LockedError
+	if errors.As(err, &locked) {
+		w.log.Warn().Str("job", job).AnErr("cause", err).Msg("job waits for the mirror")
+		how.wait = true
+		mirror, release, err = openMirror(ctx, w.config, w.log, how)
+	}
 	if err != nil {
 		return err
 	}

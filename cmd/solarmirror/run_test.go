@@ -87,7 +87,8 @@ func TestJobWaitsForTheMirror(t *testing.T) {
 		}
 		done <- held.Release()
 	}()
-	if line := s.mustDo(t, jobSync); !strings.Contains(line, `"job":"sync","outcome":"ok","did":{"run":1,"records":`) {
+	if line := s.mustDo(t, jobSync); !strings.Contains(line, `"job":"sync","outcome":"ok","did":{"run":1,"records":`) ||
+		!strings.Contains(line, "is held by `solarmirror backfill`") {
 		t.Errorf("the log says %s", line)
 	}
 	if err := <-done; err != nil {
