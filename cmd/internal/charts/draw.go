@@ -17,7 +17,7 @@ type sheet struct {
 }
 
 var (
-	wide   = sheet{width: 760, height: 240, labels: 16, runes: 34}
+	wide   = sheet{width: 620, height: 230, labels: 14, runes: 30}
 	narrow = sheet{width: 340, height: 210, labels: 6, runes: 15}
 )
 

@@ -1,0 +1,155 @@
+package statuspage
+
+import (
+	"context"
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"solarmirror/store"
+	"solarmirror/sync/platform"
+)
+
+// Requests counts what is sent to the platform. Give Observe to the client ([platform.Config]) and the whole to [Options].
+type Requests struct {
+	took    *prometheus.HistogramVec
+	retries *prometheus.CounterVec
+}
+
+// NewRequests returns counts that stand at nothing.
+func NewRequests() *Requests {
+	return &Requests{
+		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "solarmirror_platform_request_duration_seconds", Help: "How long requests to the platform took, by method and status of the answer (0: none came).",
+			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+		}, []string{"method", "code"}),
+		retries: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "solarmirror_platform_retries_total", Help: "Requests to the platform that repeated one that had failed.",
+		}, []string{"method"}),
+	}
+}
+
+// Observe counts one request.
+func (r *Requests) Observe(e platform.Exchange) {
+	r.took.WithLabelValues(e.Method, strconv.Itoa(e.Status)).Observe(e.Took.Seconds())
+	retries := r.retries.WithLabelValues(e.Method)
+	if e.Attempt > 1 {
+		retries.Inc()
+	}
+}
+
+func (r *Requests) all() []prometheus.Collector { return []prometheus.Collector{r.took, r.retries} }
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("solarmirror_"+name, help, labels, nil)
+}
+
+var (
+	buildInfo = describe("build_info", "Always 1; the labels say what runs.", "version", "revision", "goversion")
+	readable  = describe("mirror_readable", "1 when the mirror could be read, else 0; most metrics are left out then.")
+
+	freshness = describe("stream_freshness_seconds", "Time since the moment up to which the mirror holds everything of a stream. Left out before the first complete load.", "stream")
+	complete  = describe("stream_complete_through_timestamp_seconds", "That moment.", "stream")
+	rejects   = describe("stream_rejects", "Records of a stream that could not be loaded and wait to be replayed.", "stream")
+	drift     = describe("stream_drift_fields", "Fields of a stream that differ from the documentation, by kind.", "stream", "kind")
+
+	runs    = describe("runs_total", "Runs that have ended, by command and outcome.", "command", "outcome")
+	pages   = describe("pages_read_total", "Pages read from the platform, by command.", "command")
+	records = describe("records_read_total", "Records read from the platform, by command.", "command")
+	changes = describe("records_written_total", "Records written to the mirror, by command and what happened to them: inserted, changed, deleted.", "command", "change")
+
+	outbox = describe("outbox_companies", "Companies in the outbox, by state.", "state")
+
+	databaseBytes = describe("database_size_bytes", "Size of the mirror's file.")
+	walBytes      = describe("database_wal_size_bytes", "Size of the write-ahead log beside it.")
+	freeBytes     = describe("disk_free_bytes", "What may still be written on the disk of the mirror.")
+
+	jobNext    = describe("job_next_run_timestamp_seconds", "When a job of the schedule is due next.", "job")
+	jobRunning = describe("job_running", "1 while a job runs, else 0.", "job")
+	jobSkips   = describe("job_skips_total", "Times a job was due while it was still running or waiting.", "job")
+	jobPanics  = describe("job_panics_total", "Times a job ended by a defect of the program.", "job")
+)
+
+// collector reads a snapshot at each scrape.
+type collector struct{ site *site }
+
+// Describe says nothing: which metrics there are depends on what can be read.
+func (collector) Describe(chan<- *prometheus.Desc) {}
+
+func (c collector) Collect(out chan<- prometheus.Metric) {
+	s := c.site.at(context.Background())
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	counter := func(d *prometheus.Desc, v int64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+	}
+	gauge(buildInfo, 1, c.site.Version, c.site.Revision, runtime.Version())
+	gauge(readable, oneIf(s.err == nil))
+	for _, at := range s.streams {
+		if !at.complete.IsZero() {
+			gauge(freshness, s.taken.Sub(at.complete).Seconds(), at.name)
+			gauge(complete, unix(at.complete), at.name)
+		}
+		gauge(rejects, float64(at.rejected), at.name)
+	}
+	for key, n := range s.driftCounts() {
+		gauge(drift, float64(n), key.stream, key.kind)
+	}
+	byCommand := map[string]store.Counts{}
+	for _, t := range s.totals {
+		counter(runs, t.Runs, t.Command, string(t.Outcome))
+		sum := byCommand[t.Command]
+		sum.Add(t.Counts)
+		byCommand[t.Command] = sum
+	}
+	for command, n := range byCommand {
+		counter(pages, n.Pages, command)
+		counter(records, n.Records, command)
+		counter(changes, n.Inserted, command, "inserted")
+		counter(changes, n.Changed, command, "changed")
+		counter(changes, n.Deleted, command, "deleted")
+	}
+	if s.outboxErr == nil {
+		for _, state := range store.OutboxStates() {
+			gauge(outbox, float64(s.outbox.Counts[state]), string(state))
+		}
+	}
+	if s.filesErr == nil {
+		gauge(databaseBytes, float64(s.files.Size))
+		gauge(walBytes, float64(s.files.WAL))
+		if s.files.FreeKnown {
+			gauge(freeBytes, float64(s.files.Free))
+		}
+	}
+	for _, j := range c.site.Jobs() {
+		if !j.Next.IsZero() {
+			gauge(jobNext, unix(j.Next), j.Name)
+		}
+		gauge(jobRunning, oneIf(j.Running), j.Name)
+		counter(jobSkips, j.Skips, j.Name)
+		counter(jobPanics, j.Panics, j.Name)
+	}
+}
+
+// driftKey is what drift is counted by.
+type driftKey struct{ stream, kind string }
+
+func (s *snapshot) driftCounts() map[driftKey]int {
+	counts := map[driftKey]int{}
+	for _, d := range s.drift {
+		counts[driftKey{d.Stream, d.Kind}]++
+	}
+	return counts
+}
+
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func unix(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
