@@ -12,19 +12,21 @@ import (
 // sheet is the room for a drawing, in CSS pixels.
 type sheet struct {
 	width, height int
-	labels        int // of an upright drawing: how many fit
 	runes         int // of a lying one: the longest label
 }
 
 var (
-	wide   = sheet{width: 620, height: 230, labels: 14, runes: 30}
-	narrow = sheet{width: 340, height: 210, labels: 6, runes: 15}
+	wide   = sheet{width: 620, height: 230, runes: 30}
+	narrow = sheet{width: 340, height: 210, runes: 15}
 )
 
 const (
 	// textSize is what the library lays text out for, in points. The style sheet draws it a tenth smaller: the reader's font
 	// may be wider than the one the library measures with.
 	textSize = 10.0
+	// letterWidth is about that of a letter in CSS pixels, labelGap what keeps two labels apart.
+	letterWidth = 7
+	labelGap    = 16
 	// rowHeight is that of one lying bar, rowMargin what lies around all of them.
 	rowHeight = 30
 	rowMargin = 16
@@ -93,7 +95,12 @@ func (c Chart) categories(on sheet) charts.CategoryAxisOption {
 	if c.Kind == Lines {
 		last-- // its places at the ends are empty
 	}
-	every := (len(labels) + on.labels - 1) / on.labels
+	longest := 0
+	for _, l := range labels {
+		longest = max(longest, utf8.RuneCountInString(l))
+	}
+	fit := max(1, on.width/(letterWidth*longest+labelGap))
+	every := (len(labels) + fit - 1) / fit
 	for i := range labels {
 		if (last-i)%every != 0 {
 			labels[i] = ""
