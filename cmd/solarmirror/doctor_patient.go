@@ -75,7 +75,7 @@ func (p *patient) reach(ctx context.Context) {
 	c := p.config
 	c.Platform.Timeout = min(c.Platform.Timeout, networkDeadline)
 	c.Platform.MaxRetryWait = min(c.Platform.MaxRetryWait, networkDeadline/2)
-	client, err := newClient(c, p.log)
+	client, err := newClient(c, p.log, nil)
 	if err != nil {
 		p.configErr = err
 		return

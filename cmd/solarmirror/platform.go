@@ -11,8 +11,8 @@ import (
 	"solarmirror/sync/pull"
 )
 
-// newClient returns the client of the configured platform.
-func newClient(c config.Config, log zerolog.Logger) (*platform.Client, error) {
+// newClient returns the client of the configured platform; observe, where it is not nil, is told of every request.
+func newClient(c config.Config, log zerolog.Logger, observe func(platform.Exchange)) (*platform.Client, error) {
 	base, err := c.BaseURL()
 	if err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func newClient(c config.Config, log zerolog.Logger) (*platform.Client, error) {
 		BaseURL: base, Token: c.TokenSource(), Envelope: p.Envelope,
 		RequestsPerSecond: p.RequestsPerSecond, MaxInFlight: p.MaxInFlight,
 		Timeout: p.Timeout, MaxRetryWait: p.MaxRetryWait, MaxBody: p.MaxBody,
-		UserAgent: "solarmirror/" + buildVersion().Version, Log: log,
+		UserAgent: "solarmirror/" + buildVersion().Version, Log: log, Observe: observe,
 	})
 	if err != nil {
 		return nil, &config.Error{Problems: []string{err.Error()}}

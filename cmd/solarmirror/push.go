@@ -41,7 +41,7 @@ func (a *app) push(ctx context.Context, wait, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	client, err := newClient(c, log)
+	client, err := newClient(c, log, nil)
 	if err != nil {
 		return err
 	}

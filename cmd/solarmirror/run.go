@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/statuspage"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
 	"solarmirror/sync/schedule"
@@ -28,7 +30,7 @@ as long as it runs. A job waits for the mirror while another command has it, a b
 one window at the most; a push that finds the outbox taken is skipped.
 
 SIGTERM or SIGINT ends it within 10 seconds: pages under way are committed, and the next start goes
-on where they ended. The exit code is then 0. It ends by itself, with 1, when a database is damaged.
+on where they ended. The exit code is then 0. [http] listen is where it serves a status page, /healthz, /readyz and /metrics. It ends by itself, with 1, when a database is damaged.
 A second run for the same mirror is refused with 11.`,
 		Example: "  solarmirror run\n  solarmirror run --config /etc/solarmirror.toml --log-format json",
 		Args:    cobra.NoArgs,
@@ -47,12 +49,13 @@ func (a *app) run(ctx context.Context, wait bool) error {
 	if err != nil {
 		return err
 	}
-	client, err := newClient(c, log)
+	requests := statuspage.NewRequests()
+	client, err := newClient(c, log, requests.Observe)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	w := &worker{config: c, log: log, client: client, clock: schedule.SystemClock{}, maxWAL: maxWAL}
+	w := &worker{config: c, log: log, client: client, requests: requests, clock: schedule.SystemClock{}, maxWAL: maxWAL}
 	err = w.run(ctx, wait)
 	if interrupted(ctx, err) {
 		return nil
@@ -67,6 +70,18 @@ func (w *worker) run(ctx context.Context, wait bool) error {
 		return err
 	}
 	defer lock.Release()
+	// Served before anything else, since to bring an older mirror up to date may take long, and the process is alive meanwhile.
+	var jobs atomic.Pointer[schedule.Worker]
+	endPage, err := w.servePage(func() []schedule.Status {
+		if started := jobs.Load(); started != nil {
+			return started.Status()
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	defer endPage()
 	last, err := w.lastStarts(ctx)
 	if err != nil {
 		return err
@@ -74,8 +89,8 @@ func (w *worker) run(ctx context.Context, wait bool) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	w.stop = stop
-	jobs := schedule.New(w.jobs(last), schedule.Options{Zone: w.config.ScheduleZone(), Clock: w.clock, Log: w.log})
-	if err := drain(ctx, jobs); err != nil {
+	jobs.Store(schedule.New(w.jobs(last), schedule.Options{Zone: w.config.ScheduleZone(), Clock: w.clock, Log: w.log}))
+	if err := drain(ctx, jobs.Load()); err != nil {
 		return err
 	}
 	w.log.Info().Msg("stopped")

@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/statuspage"
 	"solarmirror/store"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
@@ -24,6 +25,8 @@ type worker struct {
 	clock  schedule.Clock
 	maxWAL int64                   // bytes; a larger WAL is warned of
 	stop   context.CancelCauseFunc // ends the worker
+
+	requests *statuspage.Requests // what the client has asked; nil: it is not counted
 
 	lastPush string // how the last push ended that did nothing
 }

@@ -89,6 +89,7 @@ func newScene(t *testing.T, o platformtest.Options, settings ...string) *scene {
 	c, err := config.Load(config.Source{Environ: append([]string{
 		"SOLARMIRROR_PLATFORM_BASE_URL=" + server.URL,
 		"SOLARMIRROR_MIRROR_PATH=" + filepath.Join(s.mirror.dir, s.mirror.mirror),
+		"SOLARMIRROR_HTTP_LISTEN=off",
 		"SOLARMIRROR_PUBLISH_PATH=" + filepath.Join(s.mirror.dir, "published", "m.db"),
 		"SOLARMIRROR_OUTBOX_PATH=" + filepath.Join(s.mirror.dir, "private", "outbox.db"),
 	}, settings...)})

@@ -107,7 +107,8 @@ func (p *program) command(t *testing.T, args ...string) *exec.Cmd {
 	cmd.Args = append([]string{"solarmirror"}, args...) // by this name TestMain knows that it is to be the program
 	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "SOLARMIRROR_PLATFORM_BASE_URL="+p.url,
-		"SOLARMIRROR_PLATFORM_TOKEN="+p.token, "SOLARMIRROR_PLATFORM_REQUESTS_PER_SECOND=1000", "SOLARMIRROR_MIRROR_PATH="+p.mirror)
+		"SOLARMIRROR_PLATFORM_TOKEN="+p.token, "SOLARMIRROR_PLATFORM_REQUESTS_PER_SECOND=1000", "SOLARMIRROR_MIRROR_PATH="+p.mirror,
+		"SOLARMIRROR_HTTP_LISTEN=off") // of which a machine has one
 	cmd.Env = append(cmd.Env, p.env...)
 	return cmd
 }

@@ -78,7 +78,7 @@ func (a *app) withEngine(ctx context.Context, c config.Config, how writeFlags, w
 	if err != nil {
 		return err
 	}
-	client, err := newClient(c, log)
+	client, err := newClient(c, log, nil)
 	if err != nil {
 		return err
 	}

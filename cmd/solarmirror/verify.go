@@ -51,7 +51,7 @@ func (a *app) verify(ctx context.Context, streams []*pull.Stream, asJSON bool) e
 	if err != nil {
 		return err
 	}
-	client, err := newClient(c, log)
+	client, err := newClient(c, log, nil)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"solarmirror/cmd/internal/statuspage"
+	"solarmirror/sync/schedule"
+)
+
+// The page answers small requests of few people; whoever takes longer is cut off.
+const (
+	headerTime   = 5 * time.Second
+	answerTime   = 30 * time.Second
+	idleTime     = time.Minute
+	maxHeader    = 16 << 10
+	shutdownTime = 300 * time.Millisecond // beside stopGrace
+)
+
+// servePage serves the status page from now on, where it is not off. What it shows of the jobs is what jobs returns. The function
+// returned ends it.
+func (w *worker) servePage(jobs func() []schedule.Status) (end func(), err error) {
+	c := w.config
+	if c.HTTP.Listen == "" {
+		return func() {}, nil
+	}
+	listener, err := net.Listen("tcp", c.HTTP.Listen)
+	if err != nil {
+		return nil, fmt.Errorf(`the status page cannot be served: %w; give [http] listen another address, or "" for no page`, err)
+	}
+	version := buildVersion()
+	server := &http.Server{
+		Handler: statuspage.New(statuspage.Options{
+			Mirror: c.Mirror.Path, Outbox: c.Outbox.Path, Listen: c.HTTP.Listen, Jobs: jobs, Requests: w.requests,
+			Zone: c.ScheduleZone(), Version: version.Version, Revision: version.Revision, Now: w.clock.Now, Log: w.log,
+		}),
+		ReadHeaderTimeout: headerTime, ReadTimeout: headerTime, WriteTimeout: answerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		ErrorLog: log.New(debugLines{w.log}, "", 0),
+	}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			w.log.Error().Err(err).Msg("the status page is no longer served")
+		}
+	}()
+	w.log.Info().Str("url", "http://"+listener.Addr().String()).Msg("status page")
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+		defer cancel()
+		if err := server.Shutdown(ctx); err != nil {
+			_ = server.Close() // whoever still reads is cut off
+		}
+		<-served
+	}, nil
+}
+
+// debugLines logs what the HTTP server says of its clients, which is no fault of ours.
+type debugLines struct{ log zerolog.Logger }
+
+func (d debugLines) Write(line []byte) (int, error) {
+	d.log.Debug().Str("says", string(line)).Msg("status page")
+	return len(line), nil
+}

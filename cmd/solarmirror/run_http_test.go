@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"solarmirror/sync/schedule"
+)
+
+// A run serves its page for as long as it lasts, its jobs on it, and not without saying so where the address is taken.
+func TestRunServesItsPage(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, small(t))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.config.HTTP.Listen = listener.Addr().String()
+	s.worker.clock = schedule.SystemClock{}
+	if err := s.run(t.Context(), false); err == nil || !strings.Contains(err.Error(), "[http] listen") {
+		t.Errorf("with the address taken: %v", err)
+	}
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- s.run(ctx, false) }()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	get := func(path string) (status int, body string) {
+		response, err := client.Get("http://" + s.config.HTTP.Listen + path)
+		if err != nil {
+			return 0, err.Error()
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		return response.StatusCode, string(text)
+	}
+	for status, _ := get("/readyz"); status != http.StatusOK && ctx.Err() == nil; status, _ = get("/readyz") {
+		time.Sleep(50 * time.Millisecond)
+	}
+	if _, body := get("/"); !strings.Contains(body, jobFullEquipments) {
+		t.Errorf("the page does not name the jobs:\n%.2000s", body)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Errorf("the run ended with %v", err)
+	}
+	if status, _ := get("/healthz"); status != 0 {
+		t.Errorf("after the run the page answers %d", status)
+	}
+}
