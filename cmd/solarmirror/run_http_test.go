@@ -50,7 +50,7 @@ func TestRunServesItsPage(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	if _, body := get("/"); !strings.Contains(body, jobFullEquipments) {
-		t.Errorf("the page does not name the jobs:\n%.2000s", body)
+		t.Errorf("the page does not name the jobs:\n%.2000s\n%s", body, s.log)
 	}
 	stop()
 	if err := <-ended; err != nil {
