@@ -39,7 +39,7 @@ func (w *worker) servePage(jobs func() []schedule.Status) (end func(), err error
 	server := &http.Server{
 		Handler: statuspage.New(statuspage.Options{
 			Mirror: c.Mirror.Path, Outbox: c.Outbox.Path, Listen: c.HTTP.Listen, Jobs: jobs, Requests: w.requests,
-			Zone: c.ScheduleZone(), Version: version.Version, Revision: version.Revision, Now: w.clock.Now, Log: w.log,
+			StaleAfter: staleAfter(c.Schedule.Sync, w.clock.Now()), Zone: c.ScheduleZone(), Version: version.Version, Revision: version.Revision, Now: w.clock.Now, Log: w.log,
 		}),
 		ReadHeaderTimeout: headerTime, ReadTimeout: headerTime, WriteTimeout: answerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: log.New(debugLines{w.log}, "", 0),
@@ -60,6 +60,16 @@ func (w *worker) servePage(jobs func() []schedule.Status) (end func(), err error
 		}
 		<-served
 	}, nil
+}
+
+// staleAfter is the age at which a stream is late: when three syncs should have been, and an hour has passed. Without a sync on schedule the page
+// has its own idea.
+func staleAfter(sync schedule.Spec, now time.Time) time.Duration {
+	first := sync.Next(now)
+	if first.IsZero() {
+		return 0
+	}
+	return max(3*sync.Next(first).Sub(first), time.Hour)
 }
 
 // debugLines logs what the HTTP server says of its clients, which is no fault of ours.

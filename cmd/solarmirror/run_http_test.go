@@ -52,11 +52,28 @@ func TestRunServesItsPage(t *testing.T) {
 	if _, body := get("/"); !strings.Contains(body, jobFullEquipments) {
 		t.Errorf("the page does not name the jobs:\n%.2000s\n%s", body, s.log)
 	}
+	s.mirror.env = []string{"SOLARMIRROR_HTTP_LISTEN=" + s.config.HTTP.Listen}
+	if code := s.mirror.runSignalled(t, s.mirror.command(t, "healthcheck")); code != exitOK {
+		t.Errorf("healthcheck exits with %d", code)
+	}
 	stop()
 	if err := <-ended; err != nil {
 		t.Errorf("the run ended with %v", err)
 	}
 	if status, _ := get("/healthz"); status != 0 {
 		t.Errorf("after the run the page answers %d", status)
+	}
+	if code := s.mirror.runSignalled(t, s.mirror.command(t, "healthcheck")); code != exitFailed {
+		t.Errorf("after the run healthcheck exits with %d, want %d", code, exitFailed)
+	}
+}
+
+func TestStaleAfter(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for spec, want := range map[string]time.Duration{"* * * * *": time.Hour, "*/30 * * * *": 90 * time.Minute, "0 3 * * *": 72 * time.Hour, "": 0} {
+		if got := staleAfter(mustSpec(t, spec), now); got != want {
+			t.Errorf("staleAfter(%q) = %v, want %v", spec, got, want)
+		}
 	}
 }
