@@ -46,6 +46,8 @@ var benchStock = sync.OnceValue(func() *stock {
 	return s
 })
 
+var pageBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
 func (s *stock) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	var list [][]byte
 	switch {
@@ -56,7 +58,9 @@ func (s *stock) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		list = s.budgets
 	}
 	at := pageOf(req)
-	var b bytes.Buffer
+	b := pageBuffers.Get().(*bytes.Buffer)
+	defer pageBuffers.Put(b)
+	b.Reset()
 	b.WriteString(`{"data":[`)
 	from, to := min(max(0, at.start()), len(list)), min(max(0, at.end()), len(list))
 	for i, record := range list[from:to] {
@@ -68,19 +72,23 @@ func (s *stock) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		}
 		b.Write(record)
 	}
-	fmt.Fprintf(&b, `],"totalItems":%d}`, len(list))
+	fmt.Fprintf(b, `],"totalItems":%d}`, len(list))
 	w.Header().Set("Content-Length", fmt.Sprint(b.Len()))
 	_, _ = w.Write(b.Bytes())
 }
 
 // benchEngine reads a stock over HTTP into a mirror file of its own.
-func benchEngine(b *testing.B, h http.Handler, limit int) *Engine {
+func benchEngine(b *testing.B, h http.Handler, limit int, tweaks ...func(*platform.Config)) *Engine {
 	b.Helper()
 	server := httptest.NewServer(h)
 	b.Cleanup(server.Close)
-	client, err := platform.New(platform.Config{
+	config := platform.Config{
 		BaseURL: server.URL, Token: func(context.Context) (string, error) { return token, nil }, RequestsPerSecond: 10_000, Log: zerolog.Nop(),
-	})
+	}
+	for _, tweak := range tweaks {
+		tweak(&config)
+	}
+	client, err := platform.New(config)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -181,6 +189,51 @@ func BenchmarkResync(b *testing.B) {
 				m.records += got.Unchanged + got.Changed
 			}
 			m.report()
+		})
+	}
+}
+
+// BenchmarkThrottled reads a slow platform that fails now and then: 5 requests a second, answers after 200 ms, every 40th one a 503. It says how
+// much of the allowed rate a first load makes use of, and takes a minute.
+func BenchmarkThrottled(b *testing.B) {
+	const perSecond, latency, failing = 5, 200 * time.Millisecond, 40
+	all := benchStock()
+	for _, streams := range [][]*Stream{Streams()[:1], Streams()[:2]} {
+		b.Run(fmt.Sprintf("%d streams", len(streams)), func(b *testing.B) {
+			small := &stock{orders: all.orders[:5000/len(streams)], budgets: all.budgets[:2500]}
+			var mu sync.Mutex
+			var first, last time.Time
+			served := 0
+			e := benchEngine(b, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+				mu.Lock()
+				last = time.Now()
+				if served++; served == 1 {
+					first = last
+				}
+				fails := served%failing == 0
+				mu.Unlock()
+				time.Sleep(latency)
+				if fails {
+					http.Error(w, "not now", http.StatusServiceUnavailable)
+					return
+				}
+				small.ServeHTTP(w, req)
+			}), 50, func(c *platform.Config) {
+				c.RequestsPerSecond = perSecond
+			})
+			used := 0.0
+			for b.Loop() {
+				served = 0
+				e.Mirror = benchMirror(b)
+				if _, err := e.Sync(b.Context(), Options{Streams: streams, Trigger: store.TriggerManual}); err != nil {
+					b.Fatal(err)
+				}
+				used = 100 * float64(served-1) / last.Sub(first).Seconds() / perSecond
+				if err := e.Mirror.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(used, "%of-allowed-rate")
 		})
 	}
 }

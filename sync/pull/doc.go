@@ -67,6 +67,15 @@
 // nothing else. A page older than the content it would replace does not replace it. What cannot be keyed goes to _rejects and
 // the rest of the page is loaded. In the same transaction the history tables follow what changed of the columns they track.
 //
+// # Speed
+//
+// While a slice is looked at and written, the next ones are fetched: InFlight at one time, and where the list's length is known four times as many
+// ahead, so that the others go on while one request is tried again. Against 5 requests a second, answers after 200 ms and every 40th a 503, a
+// first load makes use of 99 % of the allowed rate. package store says what makes writing fast. The benchmarks, FirstLoad, Resync and
+// Throttled, read over real HTTP:
+//
+//	go test ./sync/pull -run '^$' -bench . -benchtime 2x
+//
 // # Without the platform
 //
 // [Replay] sends rejects through the same page writer again, each as a page of one record read when it was first met. [Promote] does what

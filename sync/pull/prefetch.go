@@ -11,21 +11,24 @@ import (
 // prefetch fetches the spans that come next while the present one is being looked at. It belongs to one goroutine.
 type prefetch struct {
 	fetch func(ctx context.Context, s span) (*platform.Page, error)
+	slots chan struct{} // one entry per span being fetched
 	// beforeWait is called before get waits for a page; its error becomes get's. Nil when nobody wants to know.
 	beforeWait func() error
 
 	queue   []*future
 	ctx     context.Context // of everything in the queue
 	cancel  context.CancelFunc
+	last    chan struct{} // begun of the last future of the queue that was started; nil when none was
 	running sync.WaitGroup
 }
 
 // future is a span on its way.
 type future struct {
-	span span
-	done chan struct{}
-	page *platform.Page
-	err  error
+	span  span
+	begun chan struct{} // closed when it has its slot, which is when the next span may have one
+	done  chan struct{}
+	page  *platform.Page
+	err   error
 }
 
 // get returns the page of a span, and has those that are planned after it fetched meanwhile. What was fetched ahead for
@@ -73,13 +76,23 @@ func (p *prefetch) follows(plan []span) bool {
 	return slices.EqualFunc(p.queue, plan[:len(p.queue)], func(f *future, s span) bool { return f.span == s })
 }
 
+// start has a span fetched after those before it have begun, when a slot is free.
 func (p *prefetch) start(s span) {
-	f := &future{span: s, done: make(chan struct{})}
-	p.queue = append(p.queue, f)
+	f := &future{span: s, begun: make(chan struct{}), done: make(chan struct{})}
+	ready := p.last
+	p.queue, p.last = append(p.queue, f), f.begun
 	ctx := p.ctx
 	p.running.Go(func() {
-		f.page, f.err = p.fetch(ctx, s)
-		close(f.done)
+		defer close(f.done)
+		if ready != nil {
+			<-ready
+		}
+		p.slots <- struct{}{}
+		close(f.begun)
+		if f.err = ctx.Err(); f.err == nil {
+			f.page, f.err = p.fetch(ctx, s)
+		}
+		<-p.slots
 	})
 }
 
@@ -90,5 +103,5 @@ func (p *prefetch) discard() {
 	}
 	p.cancel()
 	p.running.Wait()
-	p.queue, p.cancel = nil, nil
+	p.queue, p.last, p.cancel = nil, nil, nil
 }

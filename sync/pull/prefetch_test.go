@@ -3,9 +3,11 @@ package pull
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"solarmirror/sync/platform"
 )
@@ -46,6 +48,13 @@ func (g *gate) fetch(ctx context.Context, at span) (*platform.Page, error) {
 	}
 }
 
+// hasBegun says whether all that is queued is being fetched.
+func (g *gate) hasBegun(queue []*future) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !slices.ContainsFunc(queue, func(f *future) bool { return !slices.Contains(g.begun, f.span) })
+}
+
 // What was planned is fetched once; another plan throws away what was fetched for the old one, and waits until that has ended.
 func TestPrefetch(t *testing.T) {
 	t.Parallel()
@@ -58,7 +67,7 @@ func TestPrefetch(t *testing.T) {
 	}
 	never := make(chan struct{})
 	g := &gate{open: map[span]chan struct{}{{3, 10}: never, {4, 10}: never}}
-	p := &prefetch{fetch: g.fetch}
+	p := &prefetch{fetch: g.fetch, slots: make(chan struct{}, 3)}
 	for i, step := range []struct {
 		at   int
 		then []span
@@ -67,6 +76,9 @@ func TestPrefetch(t *testing.T) {
 		{1, nil}, // a step back: 3 and 4 are thrown away
 		{2, nil},
 	} {
+		for !g.hasBegun(p.queue) {
+			runtime.Gosched()
+		}
 		page, err := p.get(t.Context(), span{step.at, 10}, step.then)
 		if err != nil || page.Total != step.at*10 {
 			t.Fatalf("step %d: %+v, %v", i, page, err)
@@ -130,6 +142,43 @@ func TestScanPrefetchesWithinItsLimit(t *testing.T) {
 				t.Errorf("%s: %d fetches running, %d at one time of %d allowed", name, g.running, g.most, inFlight)
 			}
 		}
+	}
+}
+
+// While one request is tried again the others go on: the limiter is kept full as long as that takes them to read ten spans more, and never are
+// more on their way than may be.
+func TestScanReadsOnWhileOneIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	l := newMovingList(1, "id", 2000, churn{})
+	l.total = func(n int) (int, bool) { return n, true }
+	var mu sync.Mutex
+	running, most, beyond := 0, 0, 0
+	enough := make(chan struct{})
+	s := newScan(source{identify: identifyRow, fetch: func(ctx context.Context, at span) (*platform.Page, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		running++
+		defer func() { running-- }()
+		most = max(most, running)
+		if at.start() > 300 {
+			if beyond++; beyond == 11 {
+				close(enough)
+			}
+		}
+		if beyond == 1 && at.start() > 300 {
+			mu.Unlock()
+			select {
+			case <-enough:
+			case <-time.After(30 * time.Second):
+				t.Error("the others wait for the one")
+			}
+			mu.Lock()
+		}
+		return l.fetch(ctx, at)
+	}}, limits{limit: 50, proven: true}, 4)
+	found, err := collect(s.slices(t.Context()))
+	if err != nil || len(found) != 2000 || most > 4 {
+		t.Errorf("%d rows, %v, %d requests at one time", len(found), err, most)
 	}
 }
 

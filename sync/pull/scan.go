@@ -93,7 +93,7 @@ const minAnchoredLimit = 20
 func newScan(src source, l limits, inFlight int) *scan {
 	l.fixed = l.fixed || l.limit < minAnchoredLimit
 	return &scan{
-		source: src, limits: l, inFlight: inFlight, ahead: &prefetch{fetch: src.fetch},
+		source: src, limits: l, inFlight: inFlight, ahead: &prefetch{fetch: src.fetch, slots: make(chan struct{}, max(1, inFlight))},
 		known: map[uint64]mark{}, gone: map[uint64]bool{}, total: -1,
 	}
 }
@@ -221,10 +221,19 @@ func (s *scan) ended(page *platform.Page, records []record) bool {
 	return false
 }
 
-// following plans what to fetch while a span is looked at, as far as there is a list to fetch.
+// lookAhead is how many spans are planned ahead for each request that may be on its way: enough for the others to go on for a second or two
+// while the foremost is tried again.
+const lookAhead = 4
+
+// following plans what to fetch while a span is looked at, as far as there is a list to fetch. Where its end is not known no more is planned
+// than can be on its way.
 func (s *scan) following(at span) []span {
 	var plan []span
-	for len(plan) < s.inFlight-1 && (s.total < 0 || at.end() < s.total) {
+	most := s.inFlight - 1
+	if s.total >= 0 {
+		most *= lookAhead
+	}
+	for len(plan) < most && (s.total < 0 || at.end() < s.total) {
 		at, _ = nextSpan(at.end(), s.limit)
 		plan = append(plan, at)
 	}
