@@ -73,6 +73,8 @@
 //
 // What does not pay, or has a price:
 //
+//   - Keeping the short texts of records to use them again (package flatten): 388 → 250 allocations per record, and no less CPU (207 and 212 µs,
+//     means of three, interleaved).
 //   - json_each on whole pages instead of rows: 17 times slower than binding (prototype).
 //   - A context with a Done channel on each statement: half the speed (prototype).
 //   - temp_store(MEMORY) for the connection that makes indices: SQLite then sorts all entries of an index in memory.
