@@ -14,6 +14,8 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/charts"
+	"solarmirror/cmd/internal/report"
 	"solarmirror/store"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
@@ -31,8 +33,8 @@ func newDemoCommand(a *app) *cobra.Command {
 		Use:   "demo",
 		Short: "Mirror a simulated platform and look at the result; needs nothing",
 		Long: fmt.Sprintf(`Start a simulated platform inside this process, mirror it into ./%s/, let 30 days
-pass there, sync again, and show a few answers. Needs no configuration and no network;
-an earlier demo in the same place is replaced.`, demoDir),
+pass there, sync again, show a few answers and write the sales report. Needs no
+configuration and no network; an earlier demo in the same place is replaced.`, demoDir),
 		Example: "  solarmirror demo",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context()) },
@@ -146,7 +148,7 @@ func (d *demo) tell(ctx context.Context, engine *pull.Engine) error {
 			return err
 		}
 	}
-	if err := d.answer(ctx); err != nil {
+	if err := d.answer(ctx, engine.Zone); err != nil {
 		return err
 	}
 	d.sayNext()
@@ -174,7 +176,8 @@ FROM bi_stock s JOIN equipments e USING (equipment_key)
 WHERE s.days_of_cover IS NOT NULL ORDER BY s.days_of_cover, s.sold_90d DESC LIMIT 5`},
 }
 
-func (d *demo) answer(ctx context.Context) error {
+// answer prints the answers, and writes the report on all of them.
+func (d *demo) answer(ctx context.Context, zone *time.Location) error {
 	reader, err := store.OpenReadOnly(ctx, d.path)
 	if err != nil {
 		return err
@@ -186,19 +189,23 @@ func (d *demo) answer(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	o := report.Options{Language: charts.Portuguese, Zone: zone, Now: d.now()}
+	return report.WriteFile(ctx, d.reportPath(), reader, o)
 }
+
+func (d *demo) reportPath() string { return filepath.Join(demoDir, reportFile) }
 
 func (d *demo) sayNext() {
 	config := "--config " + filepath.Join(demoDir, "config.toml")
 	fmt.Fprintf(d.stdout, `
+The report on all this is %s: open it in a browser.
 The mirror is %s: open it with any SQLite tool. To go on:
 
-  %[2]s %[3]s status
-  %[2]s %[3]s query "SELECT deal_status, count(*) FROM requests GROUP BY 1"
-  %[2]s schema tables
-  %[2]s simulate          # a platform to sync with, from another terminal
-`, d.path, commandName(), config)
+  %[3]s %[4]s status
+  %[3]s %[4]s query "SELECT deal_status, count(*) FROM requests GROUP BY 1"
+  %[3]s schema tables
+  %[3]s simulate          # a platform to sync with, from another terminal
+`, d.reportPath(), d.path, commandName(), config)
 }
 
 // commandName is what to type to run this program again: "go run" builds it in a place that is gone afterwards.

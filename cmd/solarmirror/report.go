@@ -1,79 +1,72 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
+	"errors"
 	"fmt"
-	"io"
+	"time"
 
+	"github.com/spf13/cobra"
+
+	"solarmirror/cmd/internal/charts"
+	"solarmirror/cmd/internal/report"
 	"solarmirror/store"
-	"solarmirror/sync/pull"
 )
 
-// reportJSON is the result of a run as --json prints it.
-type reportJSON struct {
-	RunID   int64        `json:"run_id,omitempty"` // absent for a dry run
-	Outcome string       `json:"outcome"`
-	Streams []streamJSON `json:"streams"`
+// reportFile is where a report goes unless --out says otherwise.
+const reportFile = "solarmirror-report.html"
+
+func newReportCommand(a *app) *cobra.Command {
+	var out, lang string
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Write the sales report, one HTML page for any browser",
+		Long: `Write one HTML page: revenue and power by month, how many budgets become orders,
+discounts, manufacturers, states, sellers, time in each status, what runs out of stock
+next, and how fresh all this is. It needs no network and no JavaScript, and prints well;
+send it or put it on a share as it is.
+
+The figures are those of the marts (bi_*), which every sync brings up to date. It names
+sellers, and no customer. It is in Portuguese unless --lang is en, whatever the
+system's language, so that a scheduled report looks like the one made by hand.`,
+		Example: `  solarmirror report
+  solarmirror report --lang en --out /srv/www/sales.html
+  solarmirror report --out - | ssh www "cat > /srv/www/sales.html"`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			err := a.report(cmd.Context(), out, lang)
+			if errors.Is(err, report.ErrNoFile) || errors.Is(err, errLanguage) {
+				return &usageError{command: cmd.CommandPath(), err: err}
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", reportFile, "`file` to write; - is standard output")
+	cmd.Flags().StringVar(&lang, "lang", "pt", "`language`: pt or en")
+	return cmd
 }
 
-type streamJSON struct {
-	Stream    string  `json:"stream"`
-	Full      bool    `json:"full"`
-	Seen      int64   `json:"seen"`
-	New       int64   `json:"new"`
-	Changed   int64   `json:"changed"`
-	Unchanged int64   `json:"unchanged"`
-	Rejected  int64   `json:"rejected"`
-	Requests  int64   `json:"requests"`
-	Seconds   float64 `json:"seconds"`
-	RowsPerS  float64 `json:"rows_per_second"`
-	Error     string  `json:"error,omitempty"`
-}
+var errLanguage = errors.New("it must be pt or en")
 
-func streamResult(s pull.StreamReport) streamJSON {
-	r := streamJSON{
-		Stream: s.Stream, Full: s.Full, Seen: s.Counts.Records, New: s.Counts.Inserted, Changed: s.Counts.Changed,
-		Unchanged: s.Counts.Unchanged, Rejected: s.Counts.Rejected, Requests: s.Requests,
-		Seconds: s.Duration.Seconds(), RowsPerS: perSecond(s.Counts.Records, s.Duration),
+func (a *app) report(ctx context.Context, out, lang string) error {
+	languages := map[string]charts.Language{"pt": charts.Portuguese, "en": charts.English}
+	language, known := languages[lang]
+	if !known {
+		return fmt.Errorf("--lang is %q; %w", lang, errLanguage)
 	}
-	if s.Err != nil {
-		r.Error = s.Err.Error()
+	c, err := a.config()
+	if err != nil {
+		return err
 	}
-	return r
-}
-
-// printReport prints what a run did with each stream, and says where to look when something was rejected.
-func (a *app) printReport(r *pull.Report, asJSON bool) error {
-	if len(r.Streams) == 0 {
-		return nil // it never began; the error says why
-	}
-	if rejected := r.Total().Rejected; rejected > 0 {
-		fmt.Fprintf(a.stderr, "%d records could not be loaded and are kept as they came; see \"solarmirror rejects list\"\n", rejected)
-	}
-	if asJSON {
-		return writeReportJSON(a.stdout, r)
-	}
-	return writeReportTable(a.stdout, r)
-}
-
-func writeReportJSON(w io.Writer, r *pull.Report) error {
-	out := reportJSON{RunID: r.RunID, Outcome: string(r.Outcome)}
-	for _, s := range r.Streams {
-		out.Streams = append(out.Streams, streamResult(s))
-	}
-	return json.NewEncoder(w).Encode(out)
-}
-
-func writeReportTable(w io.Writer, r *pull.Report) error {
-	t := newTable("stream", "seen", "new", "changed", "unchanged", "rejected", "requests", "seconds", "rows/s", "outcome")
-	for _, s := range r.Streams {
-		v := streamResult(s)
-		outcome := string(store.OK)
-		if s.Err != nil {
-			outcome = string(store.Failed)
+	o := report.Options{Language: language, Zone: c.Platform.TimeZone, Now: time.Now()}
+	return a.withReader(ctx, func(mirror *store.Mirror) error {
+		if out == "-" {
+			return report.Write(ctx, a.stdout, mirror, o)
 		}
-		t.add(v.Stream, v.Seen, v.New, v.Changed, v.Unchanged, v.Rejected, v.Requests,
-			fmt.Sprintf("%.1f", v.Seconds), fmt.Sprintf("%.0f", v.RowsPerS), outcome)
-	}
-	return t.write(w)
+		if err := report.WriteFile(ctx, out, mirror, o); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(a.stdout, "The report is %s\n", out)
+		return err
+	})
 }

@@ -75,6 +75,7 @@ func newRootCommand(a *app) *cobra.Command {
 		newDoctorCommand(a),
 		newQueryCommand(a),
 		newExportCommand(a),
+		newReportCommand(a),
 		newRejectsCommand(a),
 		newPublishCommand(a),
 		newBackupCommand(a),

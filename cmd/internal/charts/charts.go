@@ -9,7 +9,7 @@
 //	  figcaption           the title
 //	  ul.legend            the series, where there are several
 //	  svg.wide, svg.narrow the drawing for a screen or paper, and for a phone; the style sheet shows one of them
-//	  details > table      every value as a number, for those who cannot see a drawing or want to copy it
+//	  details > table      every value as a number, for those who cannot see a drawing or want to copy it; see Chart.Tabled
 //
 // Shapes and axes are those of github.com/go-analyze/charts, which is pure Go and maintained. What it writes is changed in three
 // ways. It sets style attributes, which a strict Content-Security-Policy forbids and no style sheet can overrule: they become classes, one
@@ -74,6 +74,7 @@ type Chart struct {
 	Labels   []string
 	Series   []Series
 	Language Language
+	Tabled   bool // the page shows the values in a table of its own: the figure has none
 
 	Format func(float64) string // a value in words; nil: Language.Number without decimals
 	Axis   func(float64) string // a value on the axis; nil: Language.Compact
@@ -186,10 +187,12 @@ var figureTemplate = template.Must(template.New("figure").Parse(`<figure class="
 {{- end}}
 {{.Wide}}
 {{.Narrow}}
+{{- if not .Tabled}}
 <details><summary>{{.Words.Figures}}</summary>
 <div class="scroll"><table><thead><tr><th scope="col">{{.Category}}</th>{{range .Series}}<th scope="col" class="number">{{.Name}}</th>{{end}}</tr></thead>
 <tbody>{{range .Rows}}<tr><th scope="row">{{.Label}}</th>{{range .Values}}<td class="number">{{.}}</td>{{end}}</tr>
 {{end}}</tbody></table></div></details>
+{{- end}}
 {{- else}}
 <p class="none">{{.Words.Nothing}}</p>
 {{- end}}

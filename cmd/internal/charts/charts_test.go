@@ -102,6 +102,10 @@ func TestEveryDrawingHasATitleAndItsNumbers(t *testing.T) {
 		if n, want := strings.Count(html, "<td"), len(c.Labels)*len(c.Series); n != want {
 			t.Errorf("%s: %d values in the table, want %d", c.Title, n, want)
 		}
+		c.Tabled = true
+		if html := render(t, c); strings.Contains(html, "<table") || !strings.Contains(html, "<svg") {
+			t.Errorf("%s: tabled elsewhere, it shall be its drawing alone", c.Title)
+		}
 	}
 }
 

@@ -1,0 +1,38 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"solarmirror/store"
+)
+
+// ErrNoFile tells that a report was to be put in the place of something that is no file.
+var ErrNoFile = errors.New("is there and no ordinary file; name another, or \"-\" for standard output")
+
+// WriteFile writes the report to a file, in one step: until it is whole, what was there before stays.
+func WriteFile(ctx context.Context, path string, mirror *store.Mirror, o Options) error {
+	switch info, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return fmt.Errorf("report: %w", err)
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s %w", path, ErrNoFile)
+	}
+	part, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w; --out names a file in a directory that is there and can be written to", path, err)
+	}
+	err = errors.Join(Write(ctx, part, mirror, o), part.Chmod(0o644), part.Sync(), part.Close())
+	if err == nil {
+		err = os.Rename(part.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(part.Name()))
+	}
+	return nil
+}
