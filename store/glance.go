@@ -37,26 +37,6 @@ func (m *Mirror) RunsSince(ctx context.Context, since time.Time) ([]Run, error) 
 	return runs, nil
 }
 
-// RunTotal is what all runs of one command did that ended in one way.
-type RunTotal struct {
-	Command string  `db:"command"`
-	Outcome Outcome `db:"outcome"`
-	Runs    int64   `db:"runs"`
-	Counts
-}
-
-// RunTotals adds up every run that has ended, by command and outcome. It reads the ledger through.
-func (m *Mirror) RunTotals(ctx context.Context) ([]RunTotal, error) {
-	var list []RunTotal
-	err := m.read.SelectContext(ctx, &list, `SELECT command, outcome, count(*) AS runs, sum(pages) AS pages, sum(records) AS records, sum(inserted) AS inserted,
-		sum(changed) AS changed, sum(unchanged) AS unchanged, sum(deleted) AS deleted, sum(rejected) AS rejected
-		FROM _runs WHERE outcome <> 'running' GROUP BY command, outcome ORDER BY command, outcome`)
-	if err != nil {
-		return nil, fmt.Errorf("add up _runs: %w", explain(m.path, err))
-	}
-	return list, nil
-}
-
 // OutboxGlance is how the outbox stands, without anything of the companies in it.
 type OutboxGlance struct {
 	Counts map[OutboxState]int64 // states without rows are left out

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestRunsSinceAndTotals(t *testing.T) {
+func TestRunsSince(t *testing.T) {
 	t.Parallel()
 	path, now := mirrorPath(t), start
 	m, err := Open(t.Context(), path, Options{Now: func() time.Time { return now }})
@@ -33,15 +33,6 @@ func TestRunsSinceAndTotals(t *testing.T) {
 	}
 	if d := cmp.Diff([]Outcome{Running, OK, Failed}, got); d != "" {
 		t.Errorf("of the last hours: %s", d)
-	}
-	totals, err := m.RunTotals(t.Context())
-	must(t, err)
-	want := []RunTotal{
-		{Command: "sync", Outcome: Failed, Runs: 1, Counts: Counts{Pages: 1, Records: 20, Changed: 2}},
-		{Command: "sync", Outcome: OK, Runs: 2, Counts: Counts{Pages: 2, Records: 40, Changed: 4}},
-	}
-	if d := cmp.Diff(want, totals); d != "" {
-		t.Errorf("totals: %s", d)
 	}
 }
 

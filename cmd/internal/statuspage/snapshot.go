@@ -50,8 +50,9 @@ const (
 type snapshots struct {
 	options Options
 
-	mu   sync.Mutex
-	last *snapshot
+	mu    sync.Mutex
+	last  *snapshot
+	tally store.RunTally
 }
 
 // at returns a snapshot that is a few seconds old at the most. The caller's going away does not end the taking: others wait for it.
@@ -64,7 +65,7 @@ func (s *snapshots) at(ctx context.Context) *snapshot {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	s.last = take(ctx, s.options, now)
+	s.last = take(ctx, s.options, &s.tally, now)
 	return s.last
 }
 
@@ -75,25 +76,25 @@ func (s *snapshots) lastTaken() time.Time {
 	return s.last.taken
 }
 
-func take(ctx context.Context, o Options, now time.Time) *snapshot {
+func take(ctx context.Context, o Options, tally *store.RunTally, now time.Time) *snapshot {
 	s := &snapshot{taken: now}
 	s.files, s.filesErr = store.MeasureFootprint(o.Mirror) // before SQLite makes files of its own beside it
-	if err := s.readMirror(ctx, o); err != nil {
+	if err := s.readMirror(ctx, o, tally); err != nil {
 		*s = snapshot{taken: now, files: s.files, filesErr: s.filesErr, err: err}
 	}
 	s.outbox, s.outboxErr = store.GlanceAtOutbox(ctx, o.Outbox)
 	return s
 }
 
-func (s *snapshot) readMirror(ctx context.Context, o Options) error {
+func (s *snapshot) readMirror(ctx context.Context, o Options, tally *store.RunTally) error {
 	mirror, err := store.OpenReadOnly(ctx, o.Mirror)
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.readLedger(ctx, o, mirror), mirror.Close())
+	return errors.Join(s.readLedger(ctx, o, tally, mirror), mirror.Close())
 }
 
-func (s *snapshot) readLedger(ctx context.Context, o Options, mirror *store.Mirror) error {
+func (s *snapshot) readLedger(ctx context.Context, o Options, tally *store.RunTally, mirror *store.Mirror) error {
 	meta, err := mirror.Meta(ctx)
 	if err != nil {
 		return err
@@ -105,7 +106,7 @@ func (s *snapshot) readLedger(ctx context.Context, o Options, mirror *store.Mirr
 	if s.runs, err = mirror.RunsSince(ctx, firstDay(s.taken, o.Zone)); err != nil {
 		return err
 	}
-	if s.totals, err = mirror.RunTotals(ctx); err != nil {
+	if s.totals, err = tally.Totals(ctx, mirror); err != nil {
 		return err
 	}
 	if s.windows, err = mirror.Windows(ctx); err != nil {
