@@ -18,6 +18,8 @@ import (
 	"os/signal"
 	"syscall"
 	_ "time/tzdata" // the platform's zone must load in an image without zone files
+
+	_ "golang.org/x/crypto/x509roots/fallback" // likewise authorities to trust: Mozilla's, where the system has none
 )
 
 func main() {

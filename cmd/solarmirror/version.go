@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -39,10 +40,16 @@ type version struct {
 	Platform string `json:"platform"`
 }
 
+// linkedVersion and linkedRevision are set by the linker (-X main.linkedVersion=v1.2.3) where the build sees no checkout, as in the Dockerfile.
+var linkedVersion, linkedRevision string
+
 // buildVersion is the version of the running binary.
 func buildVersion() version {
 	build, _ := debug.ReadBuildInfo() // nil where the binary carries none
-	return versionOf(build)
+	v := versionOf(build)
+	v.Version = cmp.Or(linkedVersion, v.Version)
+	v.Revision = cmp.Or(linkedRevision, v.Revision)
+	return v
 }
 
 func versionOf(build *debug.BuildInfo) version {
