@@ -23,6 +23,9 @@ import (
 //
 // A refresh ends with the same rows as building from nothing would, which the tests compare after random histories. Sums are rounded to a millionth so
 // that the order of adding does not show.
+//
+// Statements say OR ROLLBACK: a refresh that fails is rolled back whole anyway, and SQLite need not keep every page that a statement changes in
+// memory to undo that statement alone.
 
 // martsEdition is part of the recipe: it grows when the marts' SQL says something else than before with the same columns.
 const martsEdition = 1

@@ -137,13 +137,14 @@ func localDay(at string) string {
 
 func monthOf(at string) string { return localDay(at)[:min(7, len(localDay(at)))] }
 
+// daysBetween is rounded as the marts round it.
 func daysBetween(from, to string) float64 {
 	a, errA := store.ParseTime(from)
 	b, errB := store.ParseTime(to)
 	if errA != nil || errB != nil {
 		return math.NaN()
 	}
-	return b.Sub(a).Hours() / 24
+	return math.Round(1e6*b.Sub(a).Hours()/24) / 1e6
 }
 
 func cents(x float64) int64 { return int64(math.Round(100 * x)) }
