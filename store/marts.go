@@ -31,7 +31,7 @@ import (
 const martsEdition = 1
 
 // batchKeys is how many requests one statement of a refresh is about. It bounds the memory that statement sorts in.
-const batchKeys = 20_000
+const batchKeys = 500
 
 // PowerUnit is what the platform's totalPower is in.
 type PowerUnit string
