@@ -82,20 +82,31 @@ func (g groupMart) same(rows, groups string) string {
 	return strings.Join(list, " AND ")
 }
 
-// insert builds the rows of all groups, or of those touched. Either reads the source in the order of the groups, and so sorts nothing.
-func (g groupMart) insert(all bool) string {
+// insert builds the rows of groups: those of a source and a condition on it, t being one row for each group where there is one. The source is
+// read in the order of the groups, so that nothing is sorted.
+func (g groupMart) insert(from, by string) string {
 	values := make([]string, len(g.table.Columns))
 	for i, c := range g.table.Columns {
 		if values[i] = g.values[c.Name]; values[i] == "" {
 			values[i] = "b." + c.Name
 		}
 	}
-	from, by := fmt.Sprintf("%s AS b", g.source.Name), "b."+strings.Join(g.by, ", b.")
-	if !all {
-		from, by = fmt.Sprintf("temp.%s AS t CROSS JOIN %s AS b ON %s", g.touched(), g.source.Name, g.same("b", "t")), "t.rowid"
-	}
 	return fmt.Sprintf("INSERT OR ROLLBACK INTO %s (%s)\nSELECT %s\nFROM %s\nGROUP BY %s",
 		g.table.Name, strings.Join(g.table.ColumnNames(), ", "), strings.Join(values, ",\n  "), from, by)
+}
+
+// insertTouched builds the groups touched.
+func (g groupMart) insertTouched() string {
+	return g.insert(fmt.Sprintf("temp.%s AS t CROSS JOIN %s AS b ON %s", g.touched(), g.source.Name, g.same("b", "t")), "t.rowid")
+}
+
+// insertAll builds all groups, or those of one value of the first column.
+func (g groupMart) insertAll(ofFirst bool) string {
+	from := g.source.Name + " AS b"
+	if ofFirst {
+		from += fmt.Sprintf(" WHERE b.%s IS ?", g.by[0])
+	}
+	return g.insert(from, "b."+strings.Join(g.by, ", b."))
 }
 
 // collectGroups notes which groups the rows of the deals concerned are in. It is done before those rows are replaced, and after.
@@ -127,25 +138,57 @@ func (r *refresh) collect(touched, columns, values, source, where string) error 
 // sumGroups builds the groups touched; all of them, when they are many, since reading a table through is then faster than looking its rows up.
 func (r *refresh) sumGroups() error {
 	for _, g := range groupMarts {
-		doing := "add up " + g.table.Name
 		all := r.anew
 		if !all {
-			if _, err := r.tx.get(doing, &all, fmt.Sprintf("SELECT (SELECT count(*) FROM temp.%s) * 5 > (SELECT count(*) FROM %s)", g.touched(), g.table.Name)); err != nil {
+			_, err := r.tx.get("count the groups of "+g.table.Name, &all,
+				fmt.Sprintf("SELECT (SELECT count(*) FROM temp.%s) * 5 > (SELECT count(*) FROM %s)", g.touched(), g.table.Name))
+			if err != nil {
 				return err
 			}
 		}
-		remove := "DELETE FROM " + g.table.Name
-		if !all {
-			remove += fmt.Sprintf(" WHERE rowid IN (SELECT b.rowid FROM temp.%s AS t CROSS JOIN %s AS b ON %s)", g.touched(), g.table.Name, g.same("b", "t"))
+		sum := r.sumTouched
+		if all {
+			sum = r.sumAll
 		}
-		statements := []string{remove, g.insert(all)}
+		if err := sum(g); err != nil {
+			return err
+		}
 		if !r.anew {
-			statements = append(statements, "DELETE FROM temp."+g.touched())
-		}
-		for _, statement := range statements {
-			if _, err := r.exec(doing, statement); err != nil {
+			if _, err := r.exec("forget the groups concerned", "DELETE FROM temp."+g.touched()); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+func (r *refresh) sumTouched(g groupMart) error {
+	doing := "add up " + g.table.Name
+	if _, err := r.exec(doing, fmt.Sprintf("DELETE FROM %s WHERE rowid IN (SELECT b.rowid FROM temp.%s AS t CROSS JOIN %[1]s AS b ON %[3]s)",
+		g.table.Name, g.touched(), g.same("b", "t"))); err != nil {
+		return err
+	}
+	_, err := r.exec(doing, g.insertTouched())
+	return err
+}
+
+// sumAll builds a mart of several columns one value of the first at a time, which bounds the memory a statement takes.
+func (r *refresh) sumAll(g groupMart) error {
+	doing := "add up all of " + g.table.Name
+	if _, err := r.exec(doing, "DELETE FROM "+g.table.Name); err != nil {
+		return err
+	}
+	if len(g.by) == 1 {
+		_, err := r.exec(doing, g.insertAll(false))
+		return err
+	}
+	firsts, err := list[sql.NullString](r, doing, fmt.Sprintf("SELECT DISTINCT %s FROM %s", g.by[0], g.source.Name))
+	if err != nil {
+		return err
+	}
+	for _, first := range firsts {
+		if _, err := r.exec(doing, g.insertAll(true), first); err != nil {
+			return err
 		}
 	}
 	return nil
