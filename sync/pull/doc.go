@@ -76,6 +76,11 @@
 //
 //	go test ./sync/pull -run '^$' -bench . -benchtime 2x
 //
+// # After a run
+//
+// When the run stands in the ledger the marts are brought up to date ([store.Mirror.RefreshMarts]); an interrupted run leaves that to the next. They are
+// never part of a page's transaction.
+//
 // # Without the platform
 //
 // [Replay] sends rejects through the same page writer again, each as a page of one record read when it was first met. [Promote] does what
@@ -92,4 +97,6 @@
 //	go test ./sync/pull -run TestFaults -seeds 1000 -timeout 1h                    every fault
 //	go test ./sync/pull -run Sweep -seeds 1000 -timeout 1h                         faulty sweeps
 //	go test ./sync/pull -run Kill -kills 500 -timeout 4h                           kill -9 of first syncs and backfills
+//	go test ./sync/pull -run MartsKeepInStep -seeds 250 -timeout 1h                marts kept in step against marts built from nothing
+//	go test ./sync/pull -run MartsReconcile -requests 20000 -timeout 2h            marts against sums over the tables of records, 3 seeds
 package pull
