@@ -91,7 +91,7 @@ func (g groupMart) insert(from, by string) string {
 			values[i] = "b." + c.Name
 		}
 	}
-	return fmt.Sprintf("INSERT OR ROLLBACK INTO %s (%s)\nSELECT %s\nFROM %s\nGROUP BY %s",
+	return fmt.Sprintf("INSERT INTO %s (%s)\nSELECT %s\nFROM %s\nGROUP BY %s",
 		g.table.Name, strings.Join(g.table.ColumnNames(), ", "), strings.Join(values, ",\n  "), from, by)
 }
 
@@ -215,7 +215,7 @@ func (r *refresh) sumMonths() error {
 		if month.Valid {
 			days = "b.order_date BETWEEN ? || '-01' AND ?1 || '-31'"
 		}
-		if _, err := r.exec(doing, `INSERT OR ROLLBACK INTO bi_revenue_month (month, state, kind, orders, final_value, power_kwp, value_per_wp)
+		if _, err := r.exec(doing, `INSERT INTO bi_revenue_month (month, state, kind, orders, final_value, power_kwp, value_per_wp)
 			SELECT substr(b.order_date, 1, 7), coalesce(b.freight_state, b.company_state) AS place, b.kind, count(*), `+total("b.final_value")+", "+total("b.power_kwp")+", "+
 			ratio("b.final_value", "1000 * b.power_kwp", "b.final_value IS NOT NULL AND b.power_kwp > 0")+`
 			FROM bi_requests AS b WHERE b.is_order = 1 AND `+days+" GROUP BY place, b.kind", month); err != nil {

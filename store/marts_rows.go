@@ -29,7 +29,7 @@ func (w rowMart) insert() string {
 			panic("no value for " + w.table.Name + "." + c.Name)
 		}
 	}
-	return fmt.Sprintf("%s\nINSERT OR ROLLBACK INTO %s (%s)\nSELECT %s\n%s",
+	return fmt.Sprintf("%s\nINSERT INTO %s (%s)\nSELECT %s\n%s",
 		w.with, w.table.Name, strings.Join(w.table.ColumnNames(), ", "), strings.Join(values, ",\n  "), w.from)
 }
 

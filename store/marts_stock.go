@@ -37,7 +37,7 @@ WITH listed AS (
   CROSS JOIN equipments AS e ON e.type = coalesce(i.product_type, '') AND e.product_code = i.product_code
   WHERE b.is_order = 1 AND b.order_date > ?2 GROUP BY 1, 2
 )
-INSERT OR ROLLBACK INTO bi_stock (equipment_key, center_code, product_code, current, reserved, minimum, sold_30d, sold_90d, days_of_cover)
+INSERT INTO bi_stock (equipment_key, center_code, product_code, current, reserved, minimum, sold_30d, sold_90d, days_of_cover)
 SELECT e.equipment_key, coalesce(l.center_code, s.center_code), e.product_code, l.current, l.reserved, l.minimum,
   coalesce(s.lately, 0.0), coalesce(s.quarter, 0.0),
   CASE WHEN s.quarter > 0 THEN round(max(0.0, l.current - coalesce(l.reserved, 0)) / (s.quarter / %[1]d.0), 6) END
@@ -54,7 +54,7 @@ func (r *refresh) countOpenStays() error {
 	if _, err := r.tx.get(doing, &behind, "SELECT as_of <> ? FROM _marts", r.today); err != nil || !behind {
 		return err
 	}
-	query, err := r.fill("UPDATE OR ROLLBACK bi_status_duration SET days = " + stayDaysSQL("started_at", "ended_at") + " WHERE is_open = 1")
+	query, err := r.fill("UPDATE bi_status_duration SET days = " + stayDaysSQL("started_at", "ended_at") + " WHERE is_open = 1")
 	if err != nil {
 		return r.tx.fail(doing, err)
 	}
@@ -87,7 +87,7 @@ func (r *refresh) alterItems() error {
 		return err
 	}
 	for _, code := range codes {
-		if _, err := r.exec("alter bi_items", `UPDATE OR ROLLBACK bi_items SET `+strings.Join(set, ", ")+`
+		if _, err := r.exec("alter bi_items", `UPDATE bi_items SET `+strings.Join(set, ", ")+`
 			FROM (SELECT i.request_key, i.position, `+strings.Join(values, ", ")+` FROM `+lines+catalogue+` WHERE p.product_code = ?) AS x
 			WHERE bi_items.request_key = x.request_key AND bi_items.position = x.position`, code); err != nil {
 			return err
