@@ -45,6 +45,9 @@ type table struct {
 	Total   []string // nil: none
 }
 
+// Short says whether the table shall stay whole on paper.
+func (t table) Short() bool { return len(t.Rows) <= 15 }
+
 type column struct {
 	Name  string
 	Words bool // text, not numbers

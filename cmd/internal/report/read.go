@@ -221,7 +221,7 @@ type coverage struct{ Items, BelowMinimum int64 }
 
 // item is an item of the catalogue at a distribution centre.
 type item struct {
-	Code, Kind, Name, Center                      string
+	Code, Name, Center                            string
 	Free, Minimum, SoldLately, SoldQuarter, Cover float64
 }
 
@@ -239,12 +239,12 @@ func (s *source) readStock(ctx context.Context, f *figures) {
 		}
 		f.Stock.Cover[r.count(0)] = coverage{Items: r.count(1), BelowMinimum: r.count(2)}
 	})
-	s.each(ctx, fmt.Sprintf(`SELECT s.product_code, e.type, e.name, s.center_code, max(0.0, s.current - coalesce(s.reserved, 0)), s.minimum, s.sold_30d, s.sold_90d, s.days_of_cover
+	s.each(ctx, fmt.Sprintf(`SELECT s.product_code, e.name, s.center_code, max(0.0, s.current - coalesce(s.reserved, 0)), s.minimum, s.sold_30d, s.sold_90d, s.days_of_cover
 		FROM bi_stock AS s JOIN equipments AS e USING (equipment_key) WHERE s.days_of_cover IS NOT NULL
 		ORDER BY s.days_of_cover, s.sold_90d DESC, s.product_code, s.center_code LIMIT %d`, stockRows), func(r row) {
 		f.Stock.Next = append(f.Stock.Next, item{
-			Code: r.text(0), Kind: r.text(1), Name: r.text(2), Center: r.text(3),
-			Free: r.number(4), Minimum: r.number(5), SoldLately: r.number(6), SoldQuarter: r.number(7), Cover: r.number(8),
+			Code: r.text(0), Name: r.text(1), Center: r.text(2),
+			Free: r.number(3), Minimum: r.number(4), SoldLately: r.number(5), SoldQuarter: r.number(6), Cover: r.number(7),
 		})
 	})
 }

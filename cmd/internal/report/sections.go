@@ -204,26 +204,19 @@ func (l local) stock(f *figures) section {
 		return s
 	}
 	s.Lead = fmt.Sprintf(l.StockLead, f.Today.Format(l.Date))
-	s.Charts = []charts.Chart{{
-		Title: l.StockChart, Kind: charts.Bars, Labels: l.CoverClasses[:],
-		Series: []charts.Series{{Name: l.Items, Values: values(f.Stock.Cover, func(c coverage) float64 { return float64(c.Items) })}},
-	}}
+	chart := l.rankChart(l.StockChart, l.Items, l.CoverClasses[:], values(f.Stock.Cover, func(c coverage) float64 { return float64(c.Items) }))
+	chart.Format = nil // whole numbers
+	s.Charts = []charts.Chart{chart}
 	cover := table{Caption: l.Figures, Folded: true, Columns: numbers([]string{l.Cover, l.Items, l.BelowMinimum})}
 	for i, c := range f.Stock.Cover {
 		cover.Rows = append(cover.Rows, []string{l.CoverClasses[i], l.count(c.Items), l.count(c.BelowMinimum)})
 	}
-	columns := numbers([]string{l.Product, l.Kind, l.Code, l.Center, l.CoverDays, l.Free, l.Minimum, l.SoldLately, l.SoldQuarter})
-	for i := 1; i <= 3; i++ {
-		columns[i].Words = true
-	}
+	columns := numbers([]string{l.Product, l.Code, l.Center, l.CoverDays, l.Free, l.Minimum, l.SoldLately, l.SoldQuarter})
+	columns[1].Words, columns[2].Words = true, true
 	next := table{Caption: l.NextOut, Columns: columns}
 	for _, i := range f.Stock.Next {
-		kind := i.Kind
-		if name := l.ProductKinds[kind]; name != "" {
-			kind = name
-		}
 		next.Rows = append(next.Rows, []string{
-			i.Name, kind, i.Code, i.Center, l.number(i.Cover, 1), l.number(i.Free, 0), l.number(i.Minimum, 0), l.number(i.SoldLately, 0), l.number(i.SoldQuarter, 0),
+			i.Name, i.Code, i.Center, l.number(i.Cover, 1), l.number(i.Free, 0), l.number(i.Minimum, 0), l.number(i.SoldLately, 0), l.number(i.SoldQuarter, 0),
 		})
 	}
 	s.Tables = []table{cover, next}

@@ -36,7 +36,7 @@ type words struct {
 
 	Fresh, FreshLead, FreshEmpty, Stream, CompleteThrough, FullScan, LastRun, Outcome, Rejects, Never, FreshNote string
 
-	Streams, Outcomes, ProductKinds map[string]string
+	Streams, Outcomes map[string]string
 }
 
 func wordsOf(l charts.Language) words {
@@ -106,9 +106,8 @@ var portuguese = words{
 	Stream: "Fluxo", CompleteThrough: "Completo até", FullScan: "Última leitura completa", LastRun: "Última execução", Outcome: "Resultado", Rejects: "Rejeitados",
 	Never: "ainda não", FreshNote: "Registros que sumiram da plataforma são notados na leitura completa.",
 
-	Streams:      map[string]string{"orders": "pedidos", "budgets": "orçamentos", "equipments": "equipamentos"},
-	Outcomes:     map[string]string{"ok": "ok", "failed": "falhou", "interrupted": "interrompida"},
-	ProductKinds: map[string]string{"module": "Módulo", "inverter": "Inversor", "stringBox": "String box", "complementaryEquipment": "Complemento", "extraItem": "Item extra"},
+	Streams:  map[string]string{"orders": "pedidos", "budgets": "orçamentos", "equipments": "equipamentos"},
+	Outcomes: map[string]string{"ok": "ok", "failed": "falhou", "interrupted": "interrompida"},
 }
 
 var english = words{
@@ -171,7 +170,6 @@ var english = words{
 	Stream: "Stream", CompleteThrough: "Complete up to", FullScan: "Last full reading", LastRun: "Last run", Outcome: "Outcome", Rejects: "Rejected",
 	Never: "not yet", FreshNote: "Records that vanished from the platform are noticed by a full reading.",
 
-	Streams:      map[string]string{"orders": "orders", "budgets": "budgets", "equipments": "equipment"},
-	Outcomes:     map[string]string{"ok": "ok", "failed": "failed", "interrupted": "interrupted"},
-	ProductKinds: map[string]string{"module": "Module", "inverter": "Inverter", "stringBox": "String box", "complementaryEquipment": "Complement", "extraItem": "Extra item"},
+	Streams:  map[string]string{"orders": "orders", "budgets": "budgets", "equipments": "equipment"},
+	Outcomes: map[string]string{"ok": "ok", "failed": "failed", "interrupted": "interrupted"},
 }
