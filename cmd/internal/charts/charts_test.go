@@ -182,6 +182,27 @@ func TestLongestBarComesFirst(t *testing.T) {
 	}
 }
 
+// TestLabelsEndAtTheAxis: those to the left of a drawing all have one place, left of its lines.
+func TestLabelsEndAtTheAxis(t *testing.T) {
+	t.Parallel()
+	for _, c := range every() {
+		html := render(t, c)
+		drawing, _, _ := strings.Cut(html[strings.Index(html, `<svg class="wide`):], "</svg>")
+		labels := regexp.MustCompile(`<text x="(\d+)"[^>]*class="fill-aside"`).FindAllStringSubmatch(drawing, -1)
+		if len(labels) < min(2, len(c.Labels)) {
+			t.Errorf("%s, kind %d: %d labels", c.Title, c.Kind, len(labels))
+		}
+		for _, l := range labels {
+			for _, line := range regexp.MustCompile(`<path d="M (\d+) [^>]*class="stroke-`).FindAllStringSubmatch(drawing, -1) {
+				at, _ := strconv.Atoi(l[1])
+				if x, _ := strconv.Atoi(line[1]); l[1] != labels[0][1] || at >= x {
+					t.Fatalf("%s, kind %d: a label ends at %d, the first at %s, a line begins at %d", c.Title, c.Kind, at, labels[0][1], x)
+				}
+			}
+		}
+	}
+}
+
 func TestTicks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ low, high, from, to float64 }{
@@ -207,6 +228,7 @@ func TestNumbers(t *testing.T) {
 		{English.Number(999.5, 0), "1,000"}, {Portuguese.Percent(0.1234, 1), "12,3%"},
 		{English.Compact(0), "0"}, {English.Compact(0.25), "0.25"}, {English.Compact(1500), "1.5k"}, {English.Compact(-2_000_000), "-2M"},
 		{Portuguese.Compact(2_500_000), "2,5 mi"}, {Portuguese.Compact(12_000), "12 mil"}, {Portuguese.Compact(3e9), "3 bi"}, {English.Compact(999_999), "1M"},
+		{Portuguese.Compact(792_321), "792 mil"}, {English.Compact(-1_234_567), "-1.23M"}, {English.Compact(999.6), "1k"}, {English.Compact(0.00049), "0"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

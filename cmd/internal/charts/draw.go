@@ -129,7 +129,7 @@ func (c Chart) lying(on sheet) charts.BarChartOption {
 	}
 	labels := make([]string, len(c.Labels))
 	for i, l := range c.Labels {
-		labels[len(labels)-1-i] = guard(shorten(l, on.runes)) + "\u00a0" // away from the axis
+		labels[len(labels)-1-i] = guard(shorten(l, on.runes))
 	}
 	font := charts.FontStyle{FontSize: textSize}
 	list := charts.NewSeriesListBar(values)

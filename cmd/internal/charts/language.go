@@ -48,13 +48,14 @@ func (l Language) Percent(share float64, decimals int) string {
 	return l.Number(100*share, decimals) + "%"
 }
 
-// Compact writes v in as little room as an axis has: 1.2M in English, 1,2 mi in Portuguese.
+// Compact writes v in as little room as an axis has, to three digits: 1.2M in English, 1,2 mi in Portuguese.
 func (l Language) Compact(v float64) string {
+	v = threeDigits(v)
 	for _, unit := range []struct {
 		size   float64
 		en, pt string
 	}{{1e9, "B", " bi"}, {1e6, "M", " mi"}, {1e3, "k", " mil"}} {
-		if math.Abs(v) < 0.999995*unit.size { // what would be rounded up to it has it
+		if math.Abs(v) < unit.size {
 			continue
 		}
 		suffix := unit.en
@@ -64,6 +65,15 @@ func (l Language) Compact(v float64) string {
 		return l.short(v/unit.size) + suffix
 	}
 	return l.short(v)
+}
+
+// threeDigits rounds v to the first three of its digits.
+func threeDigits(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	last := math.Pow10(int(math.Floor(math.Log10(math.Abs(v)))) - 2)
+	return math.Round(v/last) * last
 }
 
 // short writes v with the decimals it needs, two at the most.

@@ -3,7 +3,9 @@ package charts
 import (
 	"fmt"
 	"html/template"
+	"math"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/go-analyze/charts"
@@ -17,6 +19,7 @@ type role int
 const (
 	roleText  role = iota
 	roleLabel      // text below a horizontal axis
+	roleAside      // text to the left of an upright axis
 	roleAxis
 	roleGrid
 	roleGood
@@ -55,7 +58,7 @@ func (r role) name() string {
 	if r >= rolePalette {
 		return fmt.Sprintf("series%d", r-rolePalette)
 	}
-	return [...]string{"text", "label", "axis", "grid", "good", "warning", "bad", "muted", "paper"}[r]
+	return [...]string{"text", "label", "aside", "axis", "grid", "good", "warning", "bad", "muted", "paper"}[r]
 }
 
 // signal is the colour that stands for the role while the library draws.
@@ -75,13 +78,16 @@ func (c Chart) theme() charts.ColorPalette {
 	}
 	return charts.MakeTheme(charts.ThemeOption{
 		AxisStrokeColor: roleAxis.signal(), AxisSplitLineColor: roleGrid.signal(), BackgroundColor: charts.ColorTransparent,
-		TextColor: roleText.signal(), TextColorXAxis: roleLabel.signal(), SeriesColors: colours,
+		TextColor: roleText.signal(), TextColorXAxis: roleLabel.signal(), TextColorYAxis: roleAside.signal(), SeriesColors: colours,
 	})
 }
 
 var (
 	styleAttribute = regexp.MustCompile(`style="([^"]*)"`)
 	signalColour   = regexp.MustCompile(`^rgba?\((\d+),(\d+),(\d+)(?:,([\d.]+))?\)$`)
+
+	lineStart  = regexp.MustCompile(`<path d="M (\d+) [^>]*class="stroke-(?:axis|grid)"`)
+	asideStart = regexp.MustCompile(`<text x="\d+"([^>]*class="fill-aside")`)
 )
 
 // restyle makes of the library's SVG one that a page may hold: with a title for screen readers, with classes in place of styles, and with
@@ -90,10 +96,26 @@ func restyle(svg []byte, class, title string) template.HTML {
 	text := styleAttribute.ReplaceAllStringFunc(string(svg), func(attribute string) string {
 		return asClasses(styleAttribute.FindStringSubmatch(attribute)[1])
 	})
+	text = flush(text)
 	opening := fmt.Sprintf(`<svg class="%s" role="img" `, class)
 	text = strings.Replace(text, "<svg ", opening, 1)
 	text = unguard.Replace(text)
 	return template.HTML(strings.Replace(text, ">", "><title>"+template.HTMLEscapeString(title)+"</title>", 1))
+}
+
+// asideGap keeps the labels to the left of a drawing off its lines.
+const asideGap = 4
+
+// flush moves the labels to the left of a drawing up to its lines, all to the same place, where the style sheet has them end. The library
+// has them begin where they would end there in a font of its own.
+func flush(svg string) string {
+	left := math.MaxInt
+	for _, line := range lineStart.FindAllStringSubmatch(svg, -1) {
+		if x, err := strconv.Atoi(line[1]); err == nil {
+			left = min(left, x)
+		}
+	}
+	return asideStart.ReplaceAllString(svg, fmt.Sprintf(`<text x="%d"$1`, left-asideGap))
 }
 
 // asClasses writes the declarations of a style attribute as classes and as attributes, which a style sheet may overrule.

@@ -2,7 +2,6 @@ package testtools
 
 import (
 	"bufio"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -22,16 +22,19 @@ type Browser struct {
 	last    int
 }
 
-// View is what a page is looked at with. JavaScript is off in all of them.
+// View is what a page is looked at with. Its own JavaScript is off in all of them.
 type View struct {
 	Width, Height int // in CSS pixels
 	Dark          bool
+	Paper         bool // as it is laid out for printing
 }
 
 // Sight is what the browser made of a page.
 type Sight struct {
 	ContentWidth int      // in CSS pixels; more than the view's means that the page scrolls sideways
 	Complaints   []string // what stands in the console: refused style sheets, answers that are errors
+	Requests     []string // what the page asked for beside itself
+	Collisions   []string // texts of drawings that cover one another, or are cut off
 }
 
 // screenshots names the directory that pictures of everything looked at are kept in, for people; nothing is kept where it is not set.
@@ -152,49 +155,133 @@ func (b *Browser) Look(name, url string, v View) Sight {
 	b.t.Helper()
 	var s Sight
 	note := func(m message) {
-		if m.Method == "Log.entryAdded" || m.Method == "Runtime.exceptionThrown" {
+		switch m.Method {
+		case "Log.entryAdded", "Runtime.exceptionThrown":
 			s.Complaints = append(s.Complaints, string(m.Params))
+		case "Network.requestWillBeSent":
+			var asked struct{ Request struct{ URL string } }
+			b.decode(m.Params, &asked)
+			if asked.Request.URL != url && !strings.HasPrefix(asked.Request.URL, "data:") {
+				s.Requests = append(s.Requests, asked.Request.URL)
+			}
 		}
 	}
-	var target struct{ TargetID string }
-	b.decode(b.ask("", "Target.createTarget", map[string]any{"url": "about:blank"}, nil), &target)
-	var tab struct{ SessionID string }
-	b.decode(b.ask("", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, nil), &tab)
-	do := func(method string, params any) json.RawMessage { return b.ask(tab.SessionID, method, params, note) }
-	scheme := "light"
-	if v.Dark {
-		scheme = "dark"
-	}
-	for _, domain := range []string{"Page.enable", "Log.enable", "Runtime.enable"} {
-		do(domain, nil)
-	}
-	do("Emulation.setScriptExecutionDisabled", map[string]any{"value": true})
-	do("Emulation.setDeviceMetricsOverride", map[string]any{"width": v.Width, "height": v.Height, "deviceScaleFactor": 1, "mobile": v.Width < 600})
-	do("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}})
-	loaded := false
-	earlier := note
-	note = func(m message) { loaded = loaded || m.Method == "Page.loadEventFired"; earlier(m) }
-	do("Page.navigate", map[string]any{"url": url})
-	if !loaded {
-		b.await("the loading of "+url, func(m message) bool { note(m); return loaded })
-	}
+	tab := b.open(note)
+	defer tab.close()
+	tab.show(url, v)
 	var layout struct {
 		CSSContentSize struct{ Width, Height float64 }
 	}
-	b.decode(do("Page.getLayoutMetrics", nil), &layout)
+	b.decode(tab.do("Page.getLayoutMetrics", nil), &layout)
 	s.ContentWidth = int(layout.CSSContentSize.Width)
+	var found struct {
+		Result           struct{ Value []string }
+		ExceptionDetails json.RawMessage
+	}
+	b.decode(tab.do("Runtime.evaluate", map[string]any{"expression": collisions, "returnByValue": true}), &found)
+	if found.ExceptionDetails != nil {
+		b.t.Fatalf("looking for collisions: %s", found.ExceptionDetails)
+	}
+	s.Collisions = found.Result.Value
 	if dir := os.Getenv(screenshots); dir != "" {
-		var picture struct{ Data string }
+		var picture struct{ Data []byte } // base64, as encoding/json has it
 		clip := map[string]any{"x": 0, "y": 0, "width": layout.CSSContentSize.Width, "height": layout.CSSContentSize.Height, "scale": 1}
-		b.decode(do("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true, "clip": clip}), &picture)
-		image, err := base64.StdEncoding.DecodeString(picture.Data)
-		file := fmt.Sprintf("%s-%d-%s.png", name, v.Width, scheme)
-		if err := errors.Join(err, os.WriteFile(filepath.Join(dir, file), image, 0o644)); err != nil {
+		b.decode(tab.do("Page.captureScreenshot", map[string]any{"captureBeyondViewport": true, "clip": clip}), &picture)
+		file := fmt.Sprintf("%s-%d-%s.png", name, v.Width, v.media())
+		if err := os.WriteFile(filepath.Join(dir, file), picture.Data, 0o644); err != nil {
 			b.t.Fatal(err)
 		}
 	}
-	b.ask("", "Target.closeTarget", map[string]any{"targetId": target.TargetID}, note)
 	return s
+}
+
+// Print returns the page at url as PDF, printed on A4 with the browser's own settings: no backgrounds.
+func (b *Browser) Print(url string) []byte {
+	b.t.Helper()
+	tab := b.open(nil)
+	defer tab.close()
+	tab.show(url, View{Width: 800, Height: 600})
+	var printed struct{ Data []byte }
+	b.decode(tab.do("Page.printToPDF", map[string]any{"paperWidth": 8.27, "paperHeight": 11.69}), &printed)
+	return printed.Data
+}
+
+// collisions is a script that lists the texts of drawings that cover another one or reach out of their figure.
+const collisions = `[...document.querySelectorAll("svg")].filter(svg => svg.getClientRects().length).flatMap(svg => {
+	const room = (svg.closest("figure") ?? svg).getBoundingClientRect(), found = [], seen = []
+	for (const text of svg.querySelectorAll("text")) {
+		if (!text.textContent.trim()) continue
+		const at = text.getBoundingClientRect()
+		if (at.left < room.left - 1 || at.right > room.right + 1) found.push(text.textContent + " is cut off")
+		for (const [other, there] of seen) {
+			if (Math.min(at.right, there.right) - Math.max(at.left, there.left) > 1 && Math.min(at.bottom, there.bottom) - Math.max(at.top, there.top) > 3)
+				found.push(text.textContent + " covers " + other)
+		}
+		seen.push([text.textContent, at])
+	}
+	return found
+})`
+
+func (v View) media() string {
+	switch {
+	case v.Paper:
+		return "paper"
+	case v.Dark:
+		return "dark"
+	}
+	return "light"
+}
+
+// tab is an empty page of the browser, of which nothing is kept.
+type tab struct {
+	*Browser
+	target, session string
+	note            func(message) // given every event
+}
+
+func (b *Browser) open(note func(message)) *tab {
+	b.t.Helper()
+	var target struct{ TargetID string }
+	b.decode(b.ask("", "Target.createTarget", map[string]any{"url": "about:blank"}, nil), &target)
+	var session struct{ SessionID string }
+	b.decode(b.ask("", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, nil), &session)
+	return &tab{Browser: b, target: target.TargetID, session: session.SessionID, note: note}
+}
+
+func (t *tab) do(method string, params any) json.RawMessage {
+	t.t.Helper()
+	return t.ask(t.session, method, params, t.note)
+}
+
+func (t *tab) close() { t.ask("", "Target.closeTarget", map[string]any{"targetId": t.target}, t.note) }
+
+// show loads url, and returns when that is done.
+func (t *tab) show(url string, v View) {
+	t.t.Helper()
+	for _, domain := range []string{"Page.enable", "Log.enable", "Runtime.enable", "Network.enable"} {
+		t.do(domain, nil)
+	}
+	t.do("Emulation.setScriptExecutionDisabled", map[string]any{"value": true})
+	t.do("Emulation.setDeviceMetricsOverride", map[string]any{"width": v.Width, "height": v.Height, "deviceScaleFactor": 1, "mobile": v.Width < 600})
+	media, scheme := "screen", "light"
+	if v.Paper {
+		media = "print"
+	}
+	if v.Dark {
+		scheme = "dark"
+	}
+	t.do("Emulation.setEmulatedMedia", map[string]any{"media": media, "features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}})
+	loaded, earlier := false, t.note
+	t.note = func(m message) {
+		loaded = loaded || m.Method == "Page.loadEventFired"
+		if earlier != nil {
+			earlier(m)
+		}
+	}
+	t.do("Page.navigate", map[string]any{"url": url})
+	if !loaded {
+		t.await("the loading of "+url, func(m message) bool { t.note(m); return loaded })
+	}
 }
 
 func (b *Browser) decode(from json.RawMessage, to any) {
