@@ -3,11 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // What can be wrong with the file. The errors that wrap these name the file and what to do about it.
@@ -20,6 +16,10 @@ var (
 	ErrCorrupt = errors.New("database is damaged")
 	// ErrDiskFull: there was no room for the write, which was undone.
 	ErrDiskFull = errors.New("disk is full")
+	// ErrIO: the system refused to read or write, and not for want of room. What was being written was undone.
+	ErrIO = errors.New("input/output error")
+	// ErrNoAccess: the file, or its directory, cannot be opened or written by this user.
+	ErrNoAccess = errors.New("no access")
 	// ErrBusy: another program kept the file locked longer than we wait.
 	ErrBusy = errors.New("database is busy")
 	// ErrReadOnly: a write was asked of a mirror opened with OpenReadOnly.
@@ -90,40 +90,4 @@ func (e *LockedError) Error() string {
 			e.Holder.Command, e.Holder.PID, e.Holder.Host, e.Holder.StartedAt.UTC().Format(time.RFC3339))
 	}
 	return fmt.Sprintf("%s is held by %s: try again when it has ended, or add --wait", e.Path, who)
-}
-
-// explain turns what the driver says about the file at path into our errors.
-func explain(path string, err error) error {
-	var driver *sqlite.Error
-	if !errors.As(err, &driver) {
-		return err
-	}
-	switch driver.Code() & 0xff {
-	case sqlite3.SQLITE_CORRUPT:
-		return fmt.Errorf("%w: %s: stop everything that writes to it and put back a copy made with `solarmirror backup` (its --help has the steps); without one, move it away with its -wal and -shm and run `solarmirror sync` to read everything again (%w)", ErrCorrupt, path, err)
-	case sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%w: %s: move it away or set [mirror] path to another file, then run `solarmirror sync` (%w)", ErrNotMirror, path, err)
-	case sqlite3.SQLITE_FULL:
-		return fmt.Errorf("%w: %s: make room and run the same command again; everything committed before is kept (%w)", ErrDiskFull, path, err)
-	case sqlite3.SQLITE_BUSY:
-		return fmt.Errorf("%w: %s: another program has it locked; end its transaction and run the same command again (%w)", ErrBusy, path, err)
-	}
-	return fmt.Errorf("%s: %w", path, err)
-}
-
-// refused says whether the driver turned a statement down because it would do more than read.
-func refused(err error) bool {
-	var driver *sqlite.Error
-	if !errors.As(err, &driver) {
-		return false
-	}
-	code := driver.Code() & 0xff
-	return code == sqlite3.SQLITE_AUTH || code == sqlite3.SQLITE_READONLY
-}
-
-// nothingToRollBack says whether err is SQLite's answer to a ROLLBACK when it has rolled back by itself, as it may
-// when the disk is full. It has no code of its own.
-func nothingToRollBack(err error) bool {
-	var driver *sqlite.Error
-	return errors.As(err, &driver) && driver.Code() == sqlite3.SQLITE_ERROR && strings.Contains(driver.Error(), "no transaction is active")
 }

@@ -36,14 +36,14 @@ type Lock struct {
 func AcquireLock(ctx context.Context, dbPath, command string, wait bool) (*Lock, error) {
 	path := dbPath + ".lock"
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, fmt.Errorf("create the directory of the lock: %w", err)
+		return nil, fmt.Errorf("create the directory of the lock: %w", explainFile(filepath.Dir(path), err))
 	}
 	lock := &Lock{file: flock.New(path, flock.SetPermissions(0o644))}
 	if err := lock.take(ctx, wait); err != nil {
 		return nil, errors.Join(err, lock.file.Close())
 	}
 	if err := lock.sign(command); err != nil {
-		return nil, errors.Join(fmt.Errorf("sign the lock %s: %w", path, err), lock.file.Close())
+		return nil, errors.Join(fmt.Errorf("sign the lock %s: %w", path, explainFile(path, err)), lock.file.Close())
 	}
 	return lock, nil
 }
@@ -51,13 +51,13 @@ func AcquireLock(ctx context.Context, dbPath, command string, wait bool) (*Lock,
 func (l *Lock) take(ctx context.Context, wait bool) error {
 	if wait {
 		if err := l.queue(ctx); err != nil {
-			return fmt.Errorf("wait for the lock %s: %w", l.file.Path(), err)
+			return fmt.Errorf("wait for the lock %s: %w", l.file.Path(), explainFile(l.file.Path(), err))
 		}
 		return nil
 	}
 	taken, err := l.file.TryLock()
 	if err != nil {
-		return fmt.Errorf("take the lock %s: %w", l.file.Path(), err)
+		return fmt.Errorf("take the lock %s: %w", l.file.Path(), explainFile(l.file.Path(), err))
 	}
 	if !taken {
 		return &LockedError{Path: l.file.Path(), Holder: readHolder(l.file.Path())}

@@ -27,7 +27,7 @@ func (m *Mirror) Meta(ctx context.Context) (Meta, error) {
 }
 
 // Bind makes the database the mirror of the platform at baseURL. One that mirrors another platform already gives
-// [*OtherPlatformError].
+// [*OtherPlatformError]. Several may bind it to the same platform at once.
 func (m *Mirror) Bind(ctx context.Context, baseURL string) error {
 	meta, err := m.Meta(ctx)
 	if err != nil {
@@ -41,7 +41,10 @@ func (m *Mirror) Bind(ctx context.Context, baseURL string) error {
 		if _, err := tx.get("read base_url", &have, "SELECT base_url FROM _meta"); err != nil {
 			return err
 		}
-		if have.Valid {
+		switch {
+		case have.String == baseURL:
+			return nil
+		case have.Valid:
 			return &OtherPlatformError{Path: m.path, Have: have.String, Want: baseURL}
 		}
 		_, err := tx.exec("remember base_url", "UPDATE _meta SET base_url = ?", baseURL)

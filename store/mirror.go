@@ -67,14 +67,14 @@ type Mirror struct {
 // Open opens the mirror at path for reading and writing. It creates the directories and the file when they are
 // missing, and brings an older file up to date. The caller should hold the lock of [AcquireLock].
 //
-// Errors: [*NewerError], [ErrNotMirror], [ErrCorrupt], [ErrDiskFull], [*NoRoomError], [ErrBusy].
+// Errors: [*NewerError], [ErrNotMirror], [ErrCorrupt], [ErrDiskFull], [*NoRoomError], [ErrIO], [ErrNoAccess], [ErrBusy].
 func Open(ctx context.Context, path string, o Options) (*Mirror, error) {
 	return open(ctx, path, o, currentModel())
 }
 
 func open(ctx context.Context, path string, o Options, mod *model) (*Mirror, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, fmt.Errorf("create the directory of the mirror: %w", err)
+		return nil, fmt.Errorf("create the directory of the mirror: %w", explainFile(filepath.Dir(path), err))
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -126,7 +126,7 @@ func (m *Mirror) start(ctx context.Context) error {
 
 // OpenReadOnly opens the mirror at path for reading, also while another process writes to it. It creates nothing.
 //
-// Errors: [ErrNoDatabase], [ErrNotMirror], [*NewerError], [*OlderError], [ErrCorrupt], [ErrBusy].
+// Errors: [ErrNoDatabase], [ErrNotMirror], [*NewerError], [*OlderError], [ErrCorrupt], [ErrIO], [ErrNoAccess], [ErrBusy].
 func OpenReadOnly(ctx context.Context, path string) (*Mirror, error) {
 	if err := MustExist(path); err != nil {
 		return nil, err
@@ -187,7 +187,12 @@ func (m *Mirror) Close() error {
 		errs = append(errs, m.closeStatements())
 		// A program that keeps looking at an old state of the mirror shall not keep the next run from beginning, or this process from ending.
 		if _, err := m.conn.ExecContext(context.Background(), "PRAGMA busy_timeout = 1000; PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
-			m.log.Debug().Err(err).Str("path", m.path).Msg("the WAL was not emptied; the next run does it")
+			err = explain(m.path, err)
+			level := zerolog.DebugLevel
+			if !errors.Is(err, ErrBusy) {
+				level = zerolog.WarnLevel
+			}
+			m.log.WithLevel(level).Err(err).Str("path", m.path).Msg("the WAL was not emptied; the next run does it")
 		}
 		errs = append(errs, m.conn.Close())
 	}

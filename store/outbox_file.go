@@ -17,7 +17,7 @@ import (
 func privateFile(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("create the directory of the outbox: %w", err)
+		return fmt.Errorf("create the directory of the outbox: %w", explainFile(dir, err))
 	}
 	for _, name := range []string{dir, path, path + "-journal", sendLogPath(path)} {
 		if err := CheckPrivate(name); err != nil {
@@ -30,7 +30,7 @@ func privateFile(path string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("create the outbox: %w", err)
+		return fmt.Errorf("create the outbox: %w", explainFile(path, err))
 	}
 	return f.Close()
 }
@@ -60,14 +60,14 @@ func createSendLog(path, identity string) error {
 	temporary := path + ".new"
 	f, err := os.OpenFile(temporary, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("create the send log: %w", err)
+		return fmt.Errorf("create the send log: %w", explainFile(path, err))
 	}
 	_, err = f.WriteString(sendLogTitle + identity + "\n")
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("create the send log: %w", err)
+		return fmt.Errorf("create the send log: %w", explainFile(path, err))
 	}
 	if err := os.Rename(temporary, path); err != nil {
-		return fmt.Errorf("create the send log: %w", err)
+		return fmt.Errorf("create the send log: %w", explainFile(path, err))
 	}
 	return syncDir(filepath.Dir(path))
 }
@@ -87,7 +87,7 @@ func openSendLog(path, identity string) (log *sendLog, found bool, err error) {
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("read the send log: %w", err)
+		return nil, false, fmt.Errorf("read the send log: %w", explainFile(path, err))
 	}
 	// A line without its end was cut off while it was written, so nothing was sent after it.
 	whole := text[:bytes.LastIndexByte(text, '\n')+1]
@@ -102,7 +102,7 @@ func openSendLog(path, identity string) (log *sendLog, found bool, err error) {
 	}
 	log.file, err = os.OpenFile(path, os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, false, fmt.Errorf("open the send log: %w", err)
+		return nil, false, fmt.Errorf("open the send log: %w", explainFile(path, err))
 	}
 	return log, true, nil
 }
@@ -111,7 +111,7 @@ func openSendLog(path, identity string) (log *sendLog, found bool, err error) {
 func (l *sendLog) add(intent string) error {
 	if err := l.write(intent + "\n"); err != nil {
 		l.torn = true
-		return fmt.Errorf("write the send log: %w", err)
+		return fmt.Errorf("write the send log: %w", explainFile(l.file.Name(), err))
 	}
 	l.counts[intent]++
 	l.total++

@@ -163,7 +163,8 @@ func (o *Outbox) Rows(ctx context.Context, states ...OutboxState) ([]OutboxRow, 
 	return rows, nil
 }
 
-// Due returns the numbers of the pending rows whose time has come, oldest first.
+// Due returns the numbers of the pending rows whose time has come, oldest first. The next time of a row claimed in the future was set
+// while the clock was ahead, and says nothing.
 func (o *Outbox) Due(ctx context.Context) ([]int64, error) {
 	rows, err := o.Rows(ctx, StatePending)
 	if err != nil {
@@ -171,7 +172,7 @@ func (o *Outbox) Due(ctx context.Context) ([]int64, error) {
 	}
 	var due []int64
 	for _, r := range rows {
-		if !r.NextAttemptAt.After(o.now()) {
+		if now := o.now(); !r.NextAttemptAt.After(now) || r.ClaimedAt.After(now) {
 			due = append(due, r.ID)
 		}
 	}

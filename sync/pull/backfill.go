@@ -104,8 +104,8 @@ func (e *Engine) backfillStream(ctx context.Context, j *job, at Stretch, restart
 	if done, err := e.finishedWindow(ctx, j.stream, at, restart); done || err != nil {
 		return err
 	}
-	if err := e.ensureDialect(ctx, j.stream, true); err != nil {
-		return &fetchError{err}
+	if err := e.meet(ctx, j.stream, true); err != nil {
+		return err
 	}
 	if e.ignoresDates(j.stream) {
 		return &fetchError{&DatesIgnoredError{Stream: j.stream.Name()}}
@@ -145,8 +145,8 @@ func (w *window) restart() {
 // while they were read have left them for a day that no window covers.
 func (e *Engine) BackfillTail(ctx context.Context, o BackfillOptions) (*Report, error) {
 	report, err := e.run(ctx, "backfill", o.Options, func(ctx context.Context, j *job) error {
-		if err := e.ensureDialect(ctx, j.stream, false); err != nil {
-			return &fetchError{err}
+		if err := e.meet(ctx, j.stream, false); err != nil {
+			return err
 		}
 		since, err := e.backfillBegan(ctx, j.stream, o.Stretches())
 		if err != nil {

@@ -27,7 +27,7 @@ func slicesOf(r *rig, s *Stream, raws []string, size int) []slice {
 
 // newBatch is a batch of a job that has just begun.
 func (r *rig) newBatch(s *Stream, w *window) *batch {
-	return &batch{engine: r.engine, job: &job{stream: s, writer: newWriter(s, 0), report: &StreamReport{}}, reading: &reading{window: w}}
+	return &batch{engine: r.engine, job: &job{stream: s, writer: newWriter(s, 0, r.engine.Now), report: &StreamReport{}}, reading: &reading{window: w}}
 }
 
 // Slices that are there at once share a transaction: the first has its own, the others are committed by the thousand records, or as often as

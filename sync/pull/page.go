@@ -2,6 +2,7 @@ package pull
 
 import (
 	"errors"
+	"time"
 
 	"solarmirror/store"
 	"solarmirror/sync/flatten"
@@ -14,13 +15,14 @@ type writer struct {
 	runID  int64
 	batch  *flatten.Batch
 	flat   *flatten.Flattener
+	now    func() time.Time // nil for what was read long ago
 
 	keyless int // records without a key that had not been met before
 }
 
-func newWriter(s *Stream, runID int64) *writer {
+func newWriter(s *Stream, runID int64, now func() time.Time) *writer {
 	batch := s.plan.NewBatch()
-	return &writer{stream: s, runID: runID, batch: batch, flat: s.plan.NewFlattener(batch)}
+	return &writer{stream: s, runID: runID, now: now, batch: batch, flat: s.plan.NewFlattener(batch)}
 }
 
 // writeTx writes a slice. Records with the same key are written one after another, as they would be on two pages.
@@ -83,7 +85,7 @@ func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []reco
 		return nil, err
 	}
 	w.batch.Reset()
-	at := store.FormatTime(page.FetchedAt)
+	at := store.FormatTime(pageTime(page))
 	var keys, inserted, replaced []int64
 	for i, r := range records {
 		known := stored[i]
@@ -100,7 +102,7 @@ func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []reco
 		if key == 0 {
 			key = tx.NewKey(w.stream.Root())
 		}
-		rec := flatten.Record{Key: key, Partition: w.stream.partition, RawHash: r.hash, At: at, Raw: r.raw}
+		rec := flatten.Record{Key: key, Partition: w.stream.partition, RawHash: r.hash, At: max(at, known.ChangedAt), Raw: r.raw}
 		if err := w.flat.Flatten(rec); err != nil {
 			if _, err := w.reject(tx, page.Source, r.raw, err, counts); err != nil {
 				return nil, err
@@ -134,7 +136,7 @@ func (w *writer) worthLoading(tx *store.Tx, r record, known store.Stored, at str
 	if known.Key == 0 {
 		return true, nil
 	}
-	if at < known.ChangedAt {
+	if at < known.ChangedAt && !w.fromTheFuture(known.ChangedAt) {
 		return false, nil
 	}
 	if known.Hash.Raw == r.hash {
@@ -148,6 +150,12 @@ func (w *writer) worthLoading(tx *store.Tx, r record, known store.Stored, at str
 		return false, err
 	}
 	return false, w.seenAgain(tx, known)
+}
+
+// fromTheFuture says whether a stored time was written while the clock was ahead. It makes no content newer than what is read now; but
+// the times of one record never go back.
+func (w *writer) fromTheFuture(at string) bool {
+	return w.now != nil && at > store.FormatTime(w.now().Add(clockTolerance))
 }
 
 // seenAgain lifts the tombstone of a record that is there after all.

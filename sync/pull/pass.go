@@ -34,16 +34,15 @@ func (e *Engine) syncStream(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	if err := e.ensureDialect(ctx, j.stream, whole); err != nil {
-		return &fetchError{err}
+	if err := e.meet(ctx, j.stream, whole); err != nil {
+		return err
 	}
 	var sweep []*window
 	for _, pass := range j.stream.passes {
-		mark, known, err := e.Mirror.Watermark(ctx, j.stream.Name(), pass)
+		mark, known, err := e.watermark(ctx, j.stream, pass)
 		if err != nil {
 			return err
 		}
-		mark.Stream, mark.Pass = j.stream.Name(), pass
 		r := &reading{pass: pass}
 		if known && !j.options.Full && !e.ignoresDates(j.stream) {
 			r.from = lookback(mark.Watermark, e.OverlapDays)
@@ -67,12 +66,12 @@ func (e *Engine) syncStream(ctx context.Context, j *job) error {
 	if err := e.sweep(ctx, j, sweep); err != nil {
 		return err
 	}
-	return e.prune(ctx, j)
+	return e.prune(ctx, j, sweep[0].StartedAt)
 }
 
 // startsWhole says whether the first pass of a stream will be read whole, whatever the platform does with dates.
 func (e *Engine) startsWhole(ctx context.Context, j *job) (bool, error) {
-	_, known, err := e.Mirror.Watermark(ctx, j.stream.Name(), j.stream.passes[0])
+	_, known, err := e.watermark(ctx, j.stream, j.stream.passes[0])
 	return !known || j.options.Full, err
 }
 
@@ -192,6 +191,17 @@ func (e *Engine) suspend(ctx context.Context, j *job, r *reading, cause error) e
 		e.Log.Debug().Err(err).Msg("noting where the window stands")
 	}
 	return cause
+}
+
+// meet finds out how the platform answers. Once it has, the mirror is that platform's: a mistyped address does not bind it.
+func (e *Engine) meet(ctx context.Context, s *Stream, whole bool) error {
+	if err := e.ensureDialect(ctx, s, whole); err != nil {
+		return &fetchError{err}
+	}
+	if e.dryRun {
+		return nil
+	}
+	return e.Mirror.Bind(ctx, e.Client.BaseURL())
 }
 
 // ensureDialect finds out what is not known yet of how the platform answers, one stream at a time. Before a whole reading the first page is

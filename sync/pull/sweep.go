@@ -3,6 +3,7 @@ package pull
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"solarmirror/store"
 )
@@ -121,8 +122,9 @@ func (e *Engine) strike(ctx context.Context, j *job, first, again []int64) error
 	return nil
 }
 
-// prune deletes what has been gone for longer than it is kept. It comes after a sweep, which reads the whole table anyway.
-func (e *Engine) prune(ctx context.Context, j *job) error {
+// prune deletes what had been gone for longer than it is kept when a sweep began, by the earlier of the two clocks. It comes after a sweep,
+// which reads the whole table anyway.
+func (e *Engine) prune(ctx context.Context, j *job, began time.Time) error {
 	if e.KeepDeleted == 0 || j.options.DryRun {
 		return nil
 	}
@@ -131,7 +133,7 @@ func (e *Engine) prune(ctx context.Context, j *job) error {
 		return err
 	}
 	defer tx.Rollback()
-	pruned, err := tx.Prune(j.stream.Root(), j.stream.partition, e.Now().Add(-e.KeepDeleted))
+	pruned, err := tx.Prune(j.stream.Root(), j.stream.partition, began.Add(-e.KeepDeleted))
 	if err != nil {
 		return err
 	}

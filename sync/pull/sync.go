@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -72,21 +73,21 @@ func (e *Engine) run(ctx context.Context, command string, o Options, work func(c
 	}
 	e.readStreams(ctx, o, report, work)
 	err := report.conclude(ctx)
-	if o.DryRun {
+	if o.DryRun || errors.Is(err, store.ErrCorrupt) { // nothing should be written to a damaged file any more
 		return report, err
 	}
-	if bad := e.finish(ctx, report, err); bad != nil || ctx.Err() != nil {
+	if bad := e.finish(ctx, report, err); bad != nil || ctx.Err() != nil || report.mirrorFailed() {
 		return report, errors.Join(err, bad) // the next run brings the marts up to date
 	}
 	return report, errors.Join(err, e.Mirror.RefreshMarts(ctx))
 }
 
-// start ties the mirror to the platform, opens the run's row and recalls the dialect.
+// start opens the run's row and recalls the dialect, of a mirror of this platform.
 func (e *Engine) start(ctx context.Context, command string, o Options, report *Report) error {
+	if err := e.samePlatform(ctx); err != nil {
+		return err
+	}
 	if !o.DryRun {
-		if err := e.Mirror.Bind(ctx, e.Client.BaseURL()); err != nil {
-			return err
-		}
 		run, err := e.Mirror.StartRun(ctx, command, o.Trigger)
 		if err != nil {
 			return err
@@ -95,6 +96,18 @@ func (e *Engine) start(ctx context.Context, command string, o Options, report *R
 	}
 	e.dryRun = o.DryRun
 	return e.recallDialect(ctx)
+}
+
+// samePlatform refuses a mirror of another platform.
+func (e *Engine) samePlatform(ctx context.Context) error {
+	meta, err := e.Mirror.Meta(ctx)
+	if err != nil {
+		return err
+	}
+	if want := e.Client.BaseURL(); meta.BaseURL != "" && meta.BaseURL != want {
+		return &store.OtherPlatformError{Path: e.Mirror.Path(), Have: meta.BaseURL, Want: want}
+	}
+	return nil
 }
 
 // recallDialect reads what earlier runs have found out.
@@ -112,7 +125,7 @@ func (e *Engine) readStreams(ctx context.Context, o Options, report *Report, wor
 	for i, s := range o.Streams {
 		j := &job{stream: s, options: o, runID: report.RunID, report: &report.Streams[i]}
 		j.report.Stream = s.Name()
-		j.writer = newWriter(s, report.RunID)
+		j.writer = newWriter(s, report.RunID, e.Now)
 		streams.Go(func() {
 			began := e.Now()
 			j.report.Err = work(ctx, j)
@@ -132,12 +145,14 @@ var errAnotherFailed = errors.New("the run was stopped")
 // conclude derives the run's outcome from that of its streams.
 func (r *Report) conclude(ctx context.Context) error {
 	var failed []error
+	good, mirrorFailed := 0, false
 	for _, s := range r.Streams {
-		if s.Err != nil && !(errors.Is(s.Err, context.Canceled) && ctx.Err() == nil) {
+		again := mirrorFailed && failureOfMirror(s.Err) // what the first has said, the others need not repeat
+		if s.Err != nil && !again && !(errors.Is(s.Err, context.Canceled) && ctx.Err() == nil) {
 			failed = append(failed, fmt.Errorf("%s: %w", s.Stream, s.Err))
 		}
+		mirrorFailed = mirrorFailed || failureOfMirror(s.Err)
 	}
-	good := 0
 	for _, s := range r.Streams {
 		if s.Err == nil {
 			good++
@@ -168,9 +183,18 @@ func (e *Engine) finish(ctx context.Context, r *Report, cause error) error {
 // stopsRun says whether an error leaves no use in going on with other streams.
 func stopsRun(err error) bool {
 	var auth *platform.AuthError
+	return errors.As(err, &auth) || failureOfMirror(err)
+}
+
+// failureOfMirror says whether an error is one of the mirror: it cannot be read or written.
+func failureOfMirror(err error) bool {
 	var fetch *fetchError
 	var deletions *DeletionsError
-	return err != nil && (errors.As(err, &auth) || !errors.As(err, &fetch) && !errors.As(err, &deletions))
+	return err != nil && !errors.As(err, &fetch) && !errors.As(err, &deletions) && !errors.Is(err, context.Canceled)
+}
+
+func (r *Report) mirrorFailed() bool {
+	return slices.ContainsFunc(r.Streams, func(s StreamReport) bool { return failureOfMirror(s.Err) })
 }
 
 // fetchError marks a failure of the platform, as opposed to one of the mirror.

@@ -53,12 +53,8 @@ func (e *Engine) Verify(ctx context.Context, streams []*Stream) ([]Verification,
 
 // startReading recalls the dialect for work that changes nothing, on a mirror of this platform.
 func (e *Engine) startReading(ctx context.Context) error {
-	meta, err := e.Mirror.Meta(ctx)
-	if err != nil {
+	if err := e.samePlatform(ctx); err != nil {
 		return err
-	}
-	if want := e.Client.BaseURL(); meta.BaseURL != "" && meta.BaseURL != want {
-		return &store.OtherPlatformError{Path: e.Mirror.Path(), Have: meta.BaseURL, Want: want}
 	}
 	e.dryRun = true
 	return e.recallDialect(ctx)

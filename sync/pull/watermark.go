@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"solarmirror/store"
+	"solarmirror/sync/platform"
 )
 
 // watermarkDate is the watermark after a clean scan: the date in the platform's zone at the scan's start.
@@ -28,6 +29,31 @@ func scanStart(ours, server time.Time) time.Time {
 		return server
 	}
 	return ours
+}
+
+// clockTolerance is by how much clocks may differ before one of them counts as wrong.
+const clockTolerance = time.Minute
+
+// pageTime is when a page was read: by our clock, unless that is far ahead of the server's. The history cannot be read again, so
+// that an hour with a wrong clock must not stand in it for ever.
+func pageTime(page *platform.Page) time.Time {
+	if at := scanStart(page.FetchedAt, page.ServerDate); page.FetchedAt.Sub(at) > clockTolerance {
+		return at
+	}
+	return page.FetchedAt
+}
+
+// watermark returns that of one pass of a stream. One from the future was set while the clock was ahead, and may lie behind what nobody has
+// read: it counts as none.
+func (e *Engine) watermark(ctx context.Context, s *Stream, pass string) (mark store.Watermark, known bool, err error) {
+	mark, known, err = e.Mirror.Watermark(ctx, s.Name(), pass)
+	if mark.CompleteThrough.After(e.Now().Add(clockTolerance)) {
+		e.Log.Warn().Str("stream", s.Name()).Str("pass", pass).Time("complete_through", mark.CompleteThrough).
+			Msg("the watermark lies in the future, as the clock must have been ahead; everything is read again")
+		mark, known = store.Watermark{}, false
+	}
+	mark.Stream, mark.Pass = s.Name(), pass
+	return mark, known, err
 }
 
 // CompleteThrough returns the moment up to which the mirror holds everything of a stream, and when everything of it was last read: of its passes,
