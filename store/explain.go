@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -11,15 +12,15 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// explain turns what the driver says about the file at path into our errors, with what to do next.
+// explain turns what the driver says about the file at path into our errors, with what to do next. An explained error stays as it is.
 func explain(path string, err error) error {
 	var driver *sqlite.Error
-	if !errors.As(err, &driver) {
+	if !errors.As(err, &driver) || explained(err) {
 		return err
 	}
 	switch driver.Code() & 0xff {
-	case sqlite3.SQLITE_CORRUPT:
-		return fmt.Errorf("%w: %s: stop everything that writes to it and put back a copy made with `solarmirror backup` (its --help has the steps); without one, move it away with its -wal and -shm and run `solarmirror sync` to read everything again (%w)", ErrCorrupt, path, err)
+	case sqlite3.SQLITE_CORRUPT: // which is also what SQLite makes of a disk that cannot be read
+		return fmt.Errorf("%w: %s: stop everything that writes to it, see whether the disk is failing (`dmesg`), and put back a copy made with `solarmirror backup` (its --help has the steps); without one, move it away with its -wal and -shm and run `solarmirror sync` to read everything again (%w)", ErrCorrupt, path, err)
 	case sqlite3.SQLITE_NOTADB:
 		return fmt.Errorf("%w: %s: move it away or set [mirror] path to another file, then run `solarmirror sync`; if it was the mirror, put back a copy made with `solarmirror backup` (%w)", ErrNotMirror, path, err)
 	case sqlite3.SQLITE_FULL:
@@ -42,8 +43,16 @@ func explain(path string, err error) error {
 // lookAtTheDisk is what to do when reading or writing is refused: SQLite does not say why it was.
 const lookAtTheDisk = "look for a failing disk, a quota or a limit of file size (`dmesg`, `quota`, `ulimit -f`), run `solarmirror doctor`, then the same command again"
 
+// giveAccess is what to do when path, or what SQLite keeps beside it, is out of reach: for readers as well, who share memory with writers there.
 func giveAccess(path string) string {
-	return fmt.Sprintf("have this user write to the file and its directory (`ls -la %s`) on a file system that is not read-only, and run the same command again", filepath.Dir(path))
+	return fmt.Sprintf("let this user write to it, to what lies beside it under its name and to the directory (`ls -la %s`), on a file system that is not read-only, and run the same command again; who only reads can be given a copy made with `solarmirror publish`", filepath.Dir(path))
+}
+
+// explained says whether err is one of ours already.
+func explained(err error) bool {
+	return slices.ContainsFunc([]error{ErrCorrupt, ErrNotMirror, ErrNotOutbox, ErrDiskFull, ErrBusy, ErrIO, ErrNoAccess}, func(ours error) bool {
+		return errors.Is(err, ours)
+	})
 }
 
 // refusedAccess is what SQLite was about to do when it met an I/O error.
@@ -62,12 +71,7 @@ func refusedAccess(code int) string {
 // explainFile does the same for what the system says about a file at path that is no database, or about its directory.
 func explainFile(path string, err error) error {
 	is := func(causes ...syscall.Errno) bool {
-		for _, cause := range causes {
-			if errors.Is(err, cause) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(causes, func(cause syscall.Errno) bool { return errors.Is(err, cause) })
 	}
 	switch {
 	case is(syscall.ENOSPC):

@@ -61,7 +61,7 @@ var outboxPragmas = []string{
 // OpenOutbox opens the outbox at path, creating it and its directory when they are missing. With a key, plain passwords
 // found in open rows are sealed at once. It needs no lock; who sends takes that of [AcquireLock] for this path.
 //
-// Errors: [*ModeError], [ErrNotOutbox], [*NewerError], [ErrCorrupt], [ErrDiskFull], [ErrBusy].
+// Errors: [*ModeError], [ErrNotOutbox], [*NewerError], [ErrCorrupt], [ErrDiskFull], [ErrIO], [ErrNoAccess], [ErrBusy].
 func OpenOutbox(ctx context.Context, path string, opt OutboxOptions) (*Outbox, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
@@ -193,16 +193,16 @@ func (o *Outbox) update(ctx context.Context, f func(*sqlx.Tx) error) error {
 
 // explainOutbox is explain with what can be done about this file.
 func explainOutbox(path string, err error) error {
-	explained := explain(path, err)
+	ours := explain(path, err)
 	switch {
-	case errors.Is(err, ErrCorrupt), errors.Is(err, ErrNotMirror): // explained already
+	case explained(err):
 		return err
-	case errors.Is(explained, ErrCorrupt):
+	case errors.Is(ours, ErrCorrupt):
 		return fmt.Errorf("%w: %s: stop everything that writes to it and put back a copy made with `solarmirror backup` (its --help has the steps; %[2]s.sends stays where it is) (%[3]w)", ErrCorrupt, path, err)
-	case errors.Is(explained, ErrNotMirror):
+	case errors.Is(ours, ErrNotMirror):
 		return fmt.Errorf("%w: %s: move it away or set [outbox] path to another file (%w)", ErrNotOutbox, path, err)
 	}
-	return explained
+	return ours
 }
 
 // ModeError says that others than its owner may read a private file or directory.

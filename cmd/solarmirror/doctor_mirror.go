@@ -39,10 +39,16 @@ func checkFileSystem(_ context.Context, p *patient) finding {
 // leastFree is the free disk, in bytes, below which a doctor warns however small the database is.
 const leastFree = 1 << 30
 
+// leastForWAL is the free disk, in bytes, below which a sync is likely to fail: the -wal takes 16 MiB before it is emptied into the file.
+const leastForWAL = 32 << 20
+
 func checkFreeDisk(_ context.Context, p *patient) finding {
 	f := p.footprint
 	if !f.FreeKnown {
 		return leftOut("not checked on this system")
+	}
+	if f.Free < leastForWAL {
+		return failure("make room: df -h "+f.Dir, "%s free on the disk of %s; a sync needs %s at least", bytesText(f.Free), f.Dir, bytesText(leastForWAL))
 	}
 	// A migration may take what the file has now, and copies are made of it.
 	if wanted := max(2*f.Size, leastFree); f.Free < wanted {
@@ -94,7 +100,7 @@ func checkSchemaVersion(_ context.Context, p *patient) finding {
 	case errors.As(err, &newer):
 		return failure("install the newer solarmirror, or set [mirror] path to another file", "%d, and this program knows %d at the most", newer.Have, newer.Know)
 	case errors.Is(err, store.ErrNotMirror):
-		return failure("move it away or set [mirror] path to another file, then: solarmirror sync", "%s is no mirror", p.config.Mirror.Path)
+		return failure("move it away or set [mirror] path to another file, then: solarmirror sync; if it was the mirror: "+restore, "%s is no mirror", p.config.Mirror.Path)
 	case errors.Is(err, store.ErrCorrupt):
 		return failure(restore, "%s is damaged", p.config.Mirror.Path)
 	default:

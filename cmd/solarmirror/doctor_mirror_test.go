@@ -75,6 +75,7 @@ func TestDoctorFreeDisk(t *testing.T) {
 		{"less than twice the database", store.Footprint{Size: 4 * gib, Free: 8*gib - 1, FreeKnown: true}, warned, "df -h"},
 		{"a small database and 1 GiB", store.Footprint{Size: 1000, Free: gib, FreeKnown: true}, fine, "1000 bytes"},
 		{"a small database and less", store.Footprint{Size: 1000, Free: gib - 1, FreeKnown: true}, warned, "1.0 GiB would do"},
+		{"too little for a sync", store.Footprint{Size: 1000, Free: 32<<20 - 1, FreeKnown: true}, unfit, "df -h"},
 		{"not known", store.Footprint{Size: 1000}, skipped, "not checked"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

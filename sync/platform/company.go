@@ -153,7 +153,7 @@ func (p *post) send(ctx context.Context, body []byte) CreateResult {
 	response, err := transport.RoundTrip(request)
 	switch {
 	case err != nil && !connected.Load():
-		return p.result(Unsent, 0, "no connection: %s; check the network and platform.base_url", p.scrub(err.Error()))
+		return p.result(Unsent, 0, "no connection: %s; %s", p.scrub(err.Error()), lookAtTheNetwork(err))
 	case err != nil:
 		return p.result(Doubtful, 0, "no answer: %s", p.cause(exchange, err))
 	}

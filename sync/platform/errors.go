@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -162,7 +163,15 @@ func (e *TransportError) Error() string {
 	if e.untrusted() {
 		return text + "; check platform.base_url, and that the system trusts the platform's certificate authority"
 	}
-	return text + "; check the network and platform.base_url"
+	return text + "; " + lookAtTheNetwork(e.Err)
+}
+
+// lookAtTheNetwork is what to do when there was no connection.
+func lookAtTheNetwork(err error) string {
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		return "raise the limit of open files (`ulimit -n`)"
+	}
+	return "check the network and platform.base_url"
 }
 
 func (e *TransportError) Unwrap() error { return e.Err }

@@ -170,6 +170,9 @@ func (p *Pusher) sendAll(ctx context.Context, due []int64, report *Report) error
 		row, err := p.sendOne(ctx, id)
 		if err != nil {
 			report.Unsent = len(due) - i - 1
+			if row.State != store.StateDone && row.State != store.StateRejected && row.State != store.StateAmbiguous {
+				report.Unsent++
+			}
 			return err
 		}
 		switch row.State {
