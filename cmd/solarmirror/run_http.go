@@ -38,7 +38,7 @@ func (w *worker) servePage(jobs func() []schedule.Status) (end func(), err error
 	version := buildVersion()
 	server := &http.Server{
 		Handler: statuspage.New(statuspage.Options{
-			Mirror: c.Mirror.Path, Outbox: c.Outbox.Path, Listen: c.HTTP.Listen, Jobs: jobs, Requests: w.requests,
+			Mirror: c.Mirror.Path, Outbox: c.Outbox.Path, Listen: c.HTTP.Listen, Jobs: jobs, Readers: streamReaders(), Requests: w.requests,
 			StaleAfter: staleAfter(c.Schedule.Sync, w.clock.Now()), Zone: c.ScheduleZone(), Version: version.Version, Revision: version.Revision, Now: w.clock.Now, Log: w.log,
 		}),
 		ReadHeaderTimeout: headerTime, ReadTimeout: headerTime, WriteTimeout: answerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,

@@ -51,6 +51,17 @@ func requestStreams() []*pull.Stream { return pull.Streams()[:2] }
 
 func equipmentStreams() []*pull.Stream { return pull.Streams()[2:] }
 
+// streamReaders names the jobs that read each stream.
+func streamReaders() map[string][]string {
+	readers := map[string][]string{}
+	for job, streams := range map[string][]*pull.Stream{jobSync: pull.Streams(), jobFullEquipments: equipmentStreams(), jobFullRequests: requestStreams()} {
+		for _, s := range streams {
+			readers[s.Name()] = append(readers[s.Name()], job)
+		}
+	}
+	return readers
+}
+
 // jobs lists what is done when. Jobs due at the same moment are done in this order: a verification finds the mirror just read.
 //
 // A job that never ran happens at start, but for full readings, since the first sync is one, and for a verification, which would find nothing that sync did not.

@@ -253,17 +253,22 @@ func (c comparison) stock(t *testing.T) {
 	for i, row := range c.sections["stock"].table(t, 0).rows {
 		sameRow(t, c.language, row, classes[i][0], classes[i][1])
 	}
-	next := ask(t, c.db, `SELECT e.name || '|' || s.product_code || '|' || s.center_code, days_of_cover, max(0, current - coalesce(reserved, 0)), minimum, sold_30d, sold_90d
-		FROM bi_stock AS s JOIN equipments AS e USING (equipment_key) WHERE days_of_cover IS NOT NULL ORDER BY days_of_cover, sold_90d DESC, s.product_code, center_code LIMIT 15`)
-	rows := c.sections["stock"].table(t, 1).rows
-	if len(rows) != len(next) {
-		t.Fatalf("%d lines, want %d", len(rows), len(next))
-	}
-	for i, row := range rows {
-		if got := strings.Join(row[:3], "|"); got != next[i].name {
-			t.Errorf("line %d is %s, want %s", i+1, got, next[i].name)
+	for i, ordered := range []string{
+		"days_of_cover > 0 ORDER BY days_of_cover, sold_90d DESC, s.product_code, center_code LIMIT 15",
+		"days_of_cover = 0 ORDER BY sold_90d DESC, s.product_code, center_code LIMIT 10",
+	} {
+		want := ask(t, c.db, `SELECT e.name || '|' || s.product_code || '|' || s.center_code, days_of_cover, max(0, current - coalesce(reserved, 0)), minimum, sold_30d, sold_90d
+			FROM bi_stock AS s JOIN equipments AS e USING (equipment_key) WHERE `+ordered)
+		rows := c.sections["stock"].table(t, 1+i).rows
+		if len(rows) != len(want) {
+			t.Fatalf("%d lines, want %d", len(rows), len(want))
 		}
-		sameRow(t, c.language, row[2:], next[i].numbers...)
+		for i, row := range rows {
+			if got := strings.Join(row[:3], "|"); got != want[i].name {
+				t.Errorf("line %d is %s, want %s", i+1, got, want[i].name)
+			}
+			sameRow(t, c.language, row[2:], want[i].numbers...)
+		}
 	}
 }
 

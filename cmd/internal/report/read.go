@@ -15,7 +15,7 @@ const (
 	monthsShown = 24
 	monthsOfTop = 12 // of the rankings
 	topRows     = 10
-	stockRows   = 15
+	nextRows    = 15
 )
 
 // figures are what the report shows, as the marts have it.
@@ -210,6 +210,7 @@ func (s *source) readLeadTimes(ctx context.Context, f *figures) {
 type stock struct {
 	Cover   []coverage // in the order of coverLimits, then what lasts longer
 	Unknown int64      // without sales in 90 days, or of unknown stock
+	Out     []item     // what has run out, by what it sold
 	Next    []item     // what runs out next
 }
 
@@ -239,14 +240,21 @@ func (s *source) readStock(ctx context.Context, f *figures) {
 		}
 		f.Stock.Cover[r.count(0)] = coverage{Items: r.count(1), BelowMinimum: r.count(2)}
 	})
+	f.Stock.Out = s.items(ctx, "s.days_of_cover = 0", topRows)
+	f.Stock.Next = s.items(ctx, "s.days_of_cover > 0", nextRows)
+}
+
+// items reads what has the shortest cover, and of the same what sold most.
+func (s *source) items(ctx context.Context, where string, limit int) (list []item) {
 	s.each(ctx, fmt.Sprintf(`SELECT s.product_code, e.name, s.center_code, max(0.0, s.current - coalesce(s.reserved, 0)), s.minimum, s.sold_30d, s.sold_90d, s.days_of_cover
-		FROM bi_stock AS s JOIN equipments AS e USING (equipment_key) WHERE s.days_of_cover IS NOT NULL
-		ORDER BY s.days_of_cover, s.sold_90d DESC, s.product_code, s.center_code LIMIT %d`, stockRows), func(r row) {
-		f.Stock.Next = append(f.Stock.Next, item{
+		FROM bi_stock AS s JOIN equipments AS e USING (equipment_key) WHERE %s
+		ORDER BY s.days_of_cover, s.sold_90d DESC, s.product_code, s.center_code LIMIT %d`, where, limit), func(r row) {
+		list = append(list, item{
 			Code: r.text(0), Name: r.text(1), Center: r.text(2),
 			Free: r.number(3), Minimum: r.number(4), SoldLately: r.number(5), SoldQuarter: r.number(6), Cover: r.number(7),
 		})
 	})
+	return list
 }
 
 // stream is how fresh a stream is.

@@ -199,7 +199,7 @@ func (l local) leadTimes(f *figures) table {
 // stock is how long what is in stock lasts, and what runs out next.
 func (l local) stock(f *figures) section {
 	s := section{ID: "stock", Title: l.Stock, Note: fmt.Sprintf(l.StockNote, l.count(f.Stock.Unknown))}
-	if len(f.Stock.Next) == 0 {
+	if len(f.Stock.Out)+len(f.Stock.Next) == 0 {
 		s.Empty = l.StockEmpty
 		return s
 	}
@@ -211,16 +211,30 @@ func (l local) stock(f *figures) section {
 	for i, c := range f.Stock.Cover {
 		cover.Rows = append(cover.Rows, []string{l.CoverClasses[i], l.count(c.Items), l.count(c.BelowMinimum)})
 	}
+	s.Tables = []table{cover}
+	if len(f.Stock.Next) > 0 {
+		s.Tables = append(s.Tables, l.items(l.NextOut, f.Stock.Next))
+	}
+	if len(f.Stock.Out) > 0 {
+		caption := fmt.Sprintf(l.RunOut, l.count(f.Stock.Cover[0].Items))
+		if len(f.Stock.Out) < int(f.Stock.Cover[0].Items) {
+			caption = fmt.Sprintf(l.RunOutMost, l.count(f.Stock.Cover[0].Items))
+		}
+		s.Tables = append(s.Tables, l.items(caption, f.Stock.Out))
+	}
+	return s
+}
+
+func (l local) items(caption string, list []item) table {
 	columns := numbers([]string{l.Product, l.Code, l.Center, l.CoverDays, l.Free, l.Minimum, l.SoldLately, l.SoldQuarter})
 	columns[1].Words, columns[2].Words = true, true
-	next := table{Caption: l.NextOut, Columns: columns}
-	for _, i := range f.Stock.Next {
-		next.Rows = append(next.Rows, []string{
+	t := table{Caption: caption, Columns: columns}
+	for _, i := range list {
+		t.Rows = append(t.Rows, []string{
 			i.Name, i.Code, i.Center, l.number(i.Cover, 1), l.number(i.Free, 0), l.number(i.Minimum, 0), l.number(i.SoldLately, 0), l.number(i.SoldQuarter, 0),
 		})
 	}
-	s.Tables = []table{cover, next}
-	return s
+	return t
 }
 
 // freshness is how far the figures can be trusted.

@@ -31,8 +31,8 @@ type words struct {
 
 	Discounts, DiscountsLead, DiscountsEmpty, DiscountsChart, Original, Discount, Surcharge, Reduction, DiscountsNote string
 
-	Stock, StockLead, StockEmpty, StockChart, Items, Cover, BelowMinimum, NextOut, Code, Product, Center, Free, Minimum, SoldLately, SoldQuarter, CoverDays, StockNote string
-	CoverClasses                                                                                                                                                       [6]string
+	Stock, StockLead, StockEmpty, StockChart, Items, Cover, BelowMinimum, NextOut, RunOut, RunOutMost, Code, Product, Center, Free, Minimum, SoldLately, SoldQuarter, CoverDays, StockNote string
+	CoverClasses                                                                                                                                                                           [6]string
 
 	Fresh, FreshLead, FreshEmpty, Stream, CompleteThrough, FullScan, LastRun, Outcome, Rejects, Never, FreshNote string
 
@@ -61,7 +61,7 @@ var portuguese = words{
 	CardOrders: "Pedidos", CardValue: "Valor dos pedidos", CardPower: "Potência (kWp)", CardPrice: "Valor por Wp", CardReduction: "Redução de preço", CardConversion: "Conversão",
 	LastMonths: "Últimos 12 meses, de %s até %s",
 
-	Month: "Mês", Orders: "Pedidos", Value: "Valor final", Power: "kWp", Price: "Valor por Wp", Share: "Parte",
+	Month: "Mês", Orders: "Pedidos", Value: "Valor final", Power: "kWp", Price: "Valor por Wp", Share: "Participação",
 	Earlier: "Antes de %s", Later: "Depois de %s", Undated: "Sem data", Others: "Outros\u00a0(%s)",
 
 	Revenue: "Receita e potência por mês", RevenueLead: "Pedidos ativos, pelo mês do pedido, de %s até %s.", RevenueEmpty: "Ainda não há pedidos.",
@@ -74,7 +74,7 @@ var portuguese = words{
 	FunnelNote: "Negócios removidos também contam. Nos meses mais recentes, muitos orçamentos ainda estão em aberto e a conversão ainda sobe.",
 
 	Status: "Tempo em cada situação", StatusLead: "Quanto tempo orçamentos e pedidos ficam em cada situação, desde que são observados.",
-	StatusEmpty: "Ainda não há situações observadas.", StatusChart: "Mediana de dias das passagens encerradas", Kind: "Tipo", StatusName: "Situação",
+	StatusEmpty: "Ainda não há situações observadas.", StatusChart: "Dias em cada situação: mediana das passagens encerradas", Kind: "Tipo", StatusName: "Situação",
 	Open: "Nela agora", OpenDays: "Mediana de dias até agora", Ended: "Encerradas", EndedDays: "Mediana de dias", Unobserved: "Início não observado",
 	StatusNote: "Passagens cujo início não foi observado podem ser mais longas do que se vê aqui. Negócios removidos também contam.",
 	Order:      "Pedido", Budget: "Orçamento", NoStatus: "(sem situação)",
@@ -97,10 +97,10 @@ var portuguese = words{
 
 	Stock: "Estoque: o que acaba primeiro", StockLead: "Quanto dura o estoque livre de cada item em cada centro, se vender como nos 90 dias até %s.",
 	StockEmpty: "Ainda não há estoque com vendas nos últimos 90 dias.", StockChart: "Itens por duração do estoque", Items: "Itens", Cover: "Duração",
-	BelowMinimum: "Abaixo do mínimo", NextOut: "O que acaba primeiro", Code: "Código", Product: "Produto", Center: "Centro", Free: "Livre", Minimum: "Mínimo",
+	BelowMinimum: "Abaixo do mínimo", NextOut: "O que acaba a seguir", RunOut: "O que já acabou (%s)", RunOutMost: "O que já acabou (%s): o que mais vendeu", Code: "Código", Product: "Produto", Center: "Centro", Free: "Livre", Minimum: "Mínimo",
 	SoldLately: "Vendido em 30 dias", SoldQuarter: "Vendido em 90 dias", CoverDays: "Dias de cobertura",
-	StockNote:    "Livre é o que está em estoque e não reservado. %s itens ficam de fora: sem vendas em 90 dias, ou de estoque desconhecido.",
-	CoverClasses: [6]string{"acabou", "até 15 dias", "até 30 dias", "até 60 dias", "até 90 dias", "mais"},
+	StockNote:    "Livre é o que está em estoque e não reservado. Itens que ficam de fora, sem vendas em 90 dias ou de estoque desconhecido: %s.",
+	CoverClasses: [6]string{"acabou", "até 15 dias", "15 a 30 dias", "30 a 60 dias", "60 a 90 dias", "mais de 90 dias"},
 
 	Fresh: "Atualização dos dados", FreshLead: "Até quando o espelho tem tudo o que a plataforma tem.", FreshEmpty: "Nada foi sincronizado ainda; “solarmirror sync” começa.",
 	Stream: "Fluxo", CompleteThrough: "Completo até", FullScan: "Última leitura completa", LastRun: "Última execução", Outcome: "Resultado", Rejects: "Rejeitados",
@@ -138,7 +138,7 @@ var english = words{
 	FunnelNote: "Removed deals count too. Many budgets of the latest months are still open, and their conversion still grows.",
 
 	Status: "Time in each status", StatusLead: "How long budgets and orders stay in each status, since they have been observed.",
-	StatusEmpty: "No status has been observed yet.", StatusChart: "Median days of the stays that ended", Kind: "Type", StatusName: "Status",
+	StatusEmpty: "No status has been observed yet.", StatusChart: "Days in each status: median of the stays that ended", Kind: "Type", StatusName: "Status",
 	Open: "In it now", OpenDays: "Median days so far", Ended: "Ended", EndedDays: "Median days", Unobserved: "Start not observed",
 	StatusNote: "Stays whose start was not observed may be longer than they seem here. Removed deals count too.",
 	Order:      "Order", Budget: "Budget", NoStatus: "(no status)",
@@ -161,10 +161,10 @@ var english = words{
 
 	Stock: "Stock: what runs out next", StockLead: "How long the free stock of each item at each centre lasts if it sells as in the 90 days up to %s.",
 	StockEmpty: "There is no stock that sold in the last 90 days.", StockChart: "Items by how long their stock lasts", Items: "Items", Cover: "Lasts",
-	BelowMinimum: "Below minimum", NextOut: "What runs out next", Code: "Code", Product: "Product", Center: "Centre", Free: "Free", Minimum: "Minimum",
+	BelowMinimum: "Below minimum", NextOut: "What runs out next", RunOut: "What has run out (%s)", RunOutMost: "What has run out (%s): what sold most", Code: "Code", Product: "Product", Center: "Centre", Free: "Free", Minimum: "Minimum",
 	SoldLately: "Sold in 30 days", SoldQuarter: "Sold in 90 days", CoverDays: "Days of cover",
-	StockNote:    "Free is what is in stock and not reserved. %s items are left out: not sold in 90 days, or of unknown stock.",
-	CoverClasses: [6]string{"run out", "to 15 days", "to 30 days", "to 60 days", "to 90 days", "longer"},
+	StockNote:    "Free is what is in stock and not reserved. Items left out, not sold in 90 days or of unknown stock: %s.",
+	CoverClasses: [6]string{"run out", "up to 15 days", "15 to 30 days", "30 to 60 days", "60 to 90 days", "over 90 days"},
 
 	Fresh: "How fresh the data is", FreshLead: "Up to when the mirror holds all that the platform holds.", FreshEmpty: "Nothing has been synced yet; “solarmirror sync” begins.",
 	Stream: "Stream", CompleteThrough: "Complete up to", FullScan: "Last full reading", LastRun: "Last run", Outcome: "Outcome", Rejects: "Rejected",

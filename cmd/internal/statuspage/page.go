@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -131,6 +132,7 @@ type streamView struct {
 	LastRunAt   time.Time
 	LastOutcome store.Outcome
 	Loaded      string // how much of the first load is done; "" when that is over or not known
+	Next        string // when it is read next; "" where there is no worker
 	Rejected    int64
 	Stale       bool
 }
@@ -140,13 +142,34 @@ func (v *view) Streams() []streamView {
 	for i, s := range v.streams {
 		list[i] = streamView{
 			Name: s.name, Complete: s.complete, Full: s.full, LastRunAt: s.LastRunAt, LastOutcome: s.LastOutcome, Rejected: s.rejected,
-			Stale: v.isStale(s),
+			Next: v.nextRun(s.name), Stale: v.isStale(s),
 		}
 		if s.complete.IsZero() && s.InitialLoadPercent.Valid {
 			list[i].Loaded = charts.English.Number(s.InitialLoadPercent.Float64, 1)
 		}
 	}
 	return list
+}
+
+// nextRun says when the first of the jobs that read a stream does so next.
+func (v *view) nextRun(stream string) string {
+	var next time.Time
+	for _, j := range v.Jobs {
+		switch {
+		case !slices.Contains(v.Readers[stream], j.Name):
+		case j.Running:
+			return "now"
+		case !j.Next.IsZero() && (next.IsZero() || j.Next.Before(next)):
+			next = j.Next
+		}
+	}
+	switch {
+	case len(v.Jobs) == 0:
+		return ""
+	case next.IsZero():
+		return "not on schedule"
+	}
+	return v.ago(next)
 }
 
 func (v *view) isStale(s stream) bool {

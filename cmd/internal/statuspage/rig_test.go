@@ -2,6 +2,7 @@ package statuspage
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -59,6 +60,7 @@ func (w *world) options() Options {
 	return Options{
 		Mirror: w.mirror(), Outbox: w.outbox(), Listen: "127.0.0.1:8480", Requests: requests, Zone: zone, Version: "v1.2.3", Revision: "abcdef0",
 		Now: func() time.Time { return now }, Jobs: func() []schedule.Status { return jobs },
+		Readers: map[string][]string{"orders": {"sync", "full_requests"}, "budgets": {"verify"}, "equipments": {"sync", "full_equipments"}},
 	}
 }
 
@@ -166,6 +168,17 @@ func (w *world) ledger(tx *store.Tx) error {
 		drift = append(drift, store.Drift{Path: fmt.Sprintf("/customData/*/field%02d", i), Kind: []string{"unknown", "type", "shape"}[i%3], Example: `"Ana Silva"`, Occurrences: int64(7 * (i + 1))})
 	}
 	return tx.Drift("orders", drift)
+}
+
+// change does something to the mirror from beside, and keeps it open.
+func (w *world) change(t testing.TB, statements string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+w.mirror()+"?mode=rw")
+	must(t, err)
+	db.SetMaxOpenConns(1)
+	_, err = db.Exec(statements)
+	must(t, err)
+	return db
 }
 
 func (w *world) queue(t testing.TB) {

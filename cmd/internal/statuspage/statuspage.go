@@ -49,6 +49,7 @@ type Options struct {
 	Listen string // the address it is served at; on loopback only loopback names are answered
 
 	Jobs       func() []schedule.Status // how the jobs stand; nil: there is no worker
+	Readers    map[string][]string      // the names of the jobs that read each stream
 	Requests   *Requests                // the requests to the platform; nil: none are counted
 	StaleAfter time.Duration            // age of a stream that the page warns of; 0: 2 hours
 	Zone       *time.Location           // of the times and days on the page; nil: UTC

@@ -84,7 +84,8 @@ func TestPage(t *testing.T) {
 	for _, want := range []string{
 		"Companies in doubt: 2.", "Budgets are 5 h old", "Equipments have not been read to their end yet", "first load 62.1%",
 		`<p class="figure">4 min ago</p>`, "orders that could not be loaded and are kept as they came: 3.", "Runs a day, by outcome", "Records written a day", "7 of 9 windows",
-		"2024-01-01 to 2024-10-01", "weaker promise", "outbox show 2</code> sent 26 h ago", "/customData/*/field00", "and 2 more", "waiting for its turn",
+		"2024-01-01 to 2024-10-01", "weaker promise", "outbox show 2</code> sent 26 h ago", "/customData/*/field00", "and 2 more", ">waiting<",
+		"<dt>Next run</dt><dd>in 11 min<", "<dt>Next run</dt><dd>not on schedule<", "<dt>Next run</dt><dd>now<",
 		"mirrors https://sales.example.com", "v1.2.3 (abcdef0)", "America/Sao_Paulo", "saying &#34;…&#34;",
 	} {
 		if !strings.Contains(page, want) {
@@ -138,6 +139,15 @@ func TestPageOfMirrorsThatCannotBeRead(t *testing.T) {
 		want  string
 	}{
 		"missing": {func(*testing.T, *world) {}, "no database"},
+		"newer": {func(t *testing.T, w *world) {
+			w.fill(t)
+			must(t, w.change(t, "UPDATE _meta SET schema_version = schema_version + 1").Close())
+		}, "newer solarmirror"},
+		"locked": {func(t *testing.T, w *world) {
+			w.fill(t)
+			program := w.change(t, "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE _meta SET schema_version = schema_version")
+			t.Cleanup(func() { must(t, program.Close()) })
+		}, "locked"},
 		"damaged": {func(t *testing.T, w *world) {
 			w.fill(t)
 			file, err := os.OpenFile(w.mirror(), os.O_WRONLY, 0)
@@ -211,7 +221,7 @@ func TestNothingToLookAt(t *testing.T) {
 	o.Jobs = nil
 	page := get(t, New(o), "/").Body.String()
 	balanced(t, page)
-	if !strings.Contains(page, "All is well") || strings.Contains(page, "to look at") || strings.Contains(page, "Schedule</h2>") {
+	if !strings.Contains(page, "All is well") || strings.Contains(page, "to look at") || strings.Contains(page, "Schedule</h2>") || strings.Contains(page, "Next run") {
 		t.Error(page)
 	}
 }

@@ -40,8 +40,8 @@ type Sight struct {
 // screenshots names the directory that pictures of everything looked at are kept in, for people; nothing is kept where it is not set.
 const screenshots = "TEST_SCREENSHOTS"
 
-// browserWait is how long the browser may take for one thing.
-const browserWait = 30 * time.Second
+// browserWait is how long the browser may take for one thing, on a machine with much else to do.
+const browserWait = 2 * time.Minute
 
 // message is one of the protocol: an answer, or an event.
 type message struct {
