@@ -8,9 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sort"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -31,15 +29,21 @@ func buildProgram(ctx context.Context, dir string) (string, error) {
 }
 
 // program is solarmirror itself, told to work on a mirror of the run.
-func (b *bench) program(ctx context.Context, db string, perSecond int, args ...string) *exec.Cmd {
+func (b *bench) program(ctx context.Context, db string, rate int, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, b.binary, append([]string{"--quiet"}, args...)...)
 	cmd.Dir = b.dir
 	cmd.Env = append(os.Environ(),
 		"SOLARMIRROR_PLATFORM_BASE_URL="+b.platform.URL, "SOLARMIRROR_PLATFORM_TOKEN=a-token",
-		fmt.Sprintf("SOLARMIRROR_PLATFORM_REQUESTS_PER_SECOND=%d", perSecond),
+		fmt.Sprintf("SOLARMIRROR_PLATFORM_REQUESTS_PER_SECOND=%d", rate),
 		"SOLARMIRROR_MIRROR_PATH="+db, "SOLARMIRROR_OUTBOX_PATH="+b.file("outbox"), "SOLARMIRROR_PUBLISH_PATH="+b.file("published"))
 	return cmd
 }
+
+// How a platform is that holds the program back.
+const (
+	perSecond = 5
+	latency   = 200 * time.Millisecond
+)
 
 // unlimited is a rate that is never reached.
 const unlimited = 10_000
@@ -71,6 +75,9 @@ func (b *bench) measureProgram(ctx context.Context, size int) error {
 	}
 	wall := medianOf(took)
 	b.decide(size, "start to first committed page in under 300 ms", milliseconds(wall), wall < 300*time.Millisecond)
+	if err := b.publishBesideSlowSync(ctx, size); err != nil {
+		return err
+	}
 	return b.publishBesideSync(ctx, size)
 }
 
@@ -112,78 +119,13 @@ func hasRecords(path string) (has bool) {
 	return db.QueryRow("SELECT EXISTS (SELECT 1 FROM requests)").Scan(&has) == nil && has
 }
 
-// publishBesideSync measures two re-syncs in which every record has changed, and during the second of which the mirror is published, and
-// compares how long the records took that were written until it was.
-func (b *bench) publishBesideSync(ctx context.Context, size int) error {
-	alone, err := b.resyncAll(ctx, size, func() {})
-	if err != nil {
-		return err
-	}
-	var publishing sync.WaitGroup
-	var published outcome
-	var ended time.Time
-	var publishErr error
-	beside, err := b.resyncAll(ctx, size, func() {
-		publishing.Go(func() {
-			published, publishErr = measureCommand(b.program(ctx, b.file(ours), unlimited, "publish"))
-			ended = time.Now()
-		})
-	})
-	publishing.Wait()
-	if err := errors.Join(err, publishErr, removeDatabase(b.file("published"))); err != nil {
-		return err
-	}
-	records := beside.recordsAt(ended)
-	lost := 1 - alone.until(records).Seconds()/beside.until(records).Seconds()
-	b.decide(size, "a sync at full speed loses 20 % of it at most to `publish`",
-		fmt.Sprintf("%.0f %% of %s while %d records were written", 100*lost, seconds(published.Load.Wall), records), lost <= 0.2)
-	b.decide(size, "RSS of `publish` under 128 MiB", mebibytes(published.PeakRSS), published.PeakRSS < 128<<20)
-	return nil
-}
-
-// resyncAll has every record change and be read again. It calls first after the first commit.
-func (b *bench) resyncAll(ctx context.Context, size int, first func()) (p pace, err error) {
-	b.version++
-	if err := b.platform.set(setting{Records: size, Every: 1, Version: b.version}); err != nil {
-		return nil, err
-	}
-	us, _ := findContender(ours)
-	_, err = measure(ctx, us, task{URL: b.platform.URL, DB: b.file(ours)}, func(records int64) {
-		if p = append(p, commit{time.Now(), records}); len(p) == 1 {
-			first()
-		}
-	})
-	return p, err
-}
-
-// pace is how a sync went on: its commits.
-type pace []commit
-
-type commit struct {
-	at      time.Time
-	records int64 // committed until then
-}
-
-// recordsAt returns how many were committed at a time, of the last one if the sync was over by then.
-func (p pace) recordsAt(at time.Time) int64 {
-	n := sort.Search(len(p), func(i int) bool { return p[i].at.After(at) })
-	return p[max(n-1, 1)].records
-}
-
-// until returns how long after the first commit so many records were committed.
-func (p pace) until(records int64) time.Duration {
-	n := sort.Search(len(p), func(i int) bool { return p[i].records >= records })
-	return p[min(n, len(p)-1)].at.Sub(p[0].at)
-}
-
 // throttle measures how full the limiter is kept during a first load from a slow platform that fails now and then.
 func (b *bench) throttle(ctx context.Context) error {
 	if b.throttled == 0 {
 		return nil
 	}
-	const perSecond = 5
 	fmt.Fprintf(b.log, "first load of %d records from a slow platform: about %d s\n", b.throttled, b.throttled/pageSize/perSecond*5/4)
-	if err := b.platform.set(setting{Records: b.throttled, Latency: 200 * time.Millisecond, Fail: 20}); err != nil {
+	if err := b.platform.set(setting{Records: b.throttled, Latency: latency, Fail: 20}); err != nil {
 		return err
 	}
 	path := b.file("throttled")

@@ -33,10 +33,14 @@ func run(ctx context.Context, o options, stdout, stderr io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.stop()) }()
+	defer func() {
+		if err = errors.Join(err, p.stop()); ctx.Err() != nil {
+			err = errors.New("interrupted") // whatever the child processes say to it
+		}
+	}()
 	b := &bench{options: o, dir: dir, binary: binary, platform: p, table: table{stdout}, log: stderr,
 		outcomes: map[measured][]outcome{}}
-	fmt.Fprintln(stdout, machine())
+	fmt.Fprintf(stdout, "%s\n%s at the start\n", machine(), load())
 	b.table.header()
 	for _, size := range o.sizes {
 		if err := b.measureSize(ctx, size); err != nil {
@@ -47,6 +51,7 @@ func run(ctx context.Context, o options, stdout, stderr io.Writer) (err error) {
 		return err
 	}
 	b.printVerdicts(stdout)
+	fmt.Fprintf(stdout, "\n%s at the end\n", load())
 	return nil
 }
 

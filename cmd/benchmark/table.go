@@ -30,6 +30,15 @@ func machine() string {
 	return fmt.Sprintf("%s, %d cores, %s/%s, %s", name, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
+// load says how busy the machine is, the contenders included: figures from one that does more than this are of little worth.
+func load() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "load unknown"
+	}
+	return "load average " + strings.Join(strings.Fields(string(text))[:3], ", ")
+}
+
 // table prints outcomes as they come.
 type table struct{ out io.Writer }
 
