@@ -63,10 +63,10 @@ type given struct {
 	raw    []byte
 }
 
-// recordsToPromote are records of all streams.
-func recordsToPromote() []given {
+// recordsToPromote are records of all streams, with so many requests beside the odd ones.
+func recordsToPromote(requests int) []given {
 	all := []given{}
-	simulated := platformtest.New(platformtest.Options{Seed: 11, Requests: 115, Equipments: someEquipments(11, 20), Clock: newClock("2026-03-10T15:00:00Z").now})
+	simulated := platformtest.New(platformtest.Options{Seed: 11, Requests: requests, Equipments: someEquipments(11, 20), Clock: newClock("2026-03-10T15:00:00Z").now})
 	for _, s := range Streams() {
 		for rec := range simulated.Records(s.Name()) {
 			all = append(all, given{s, rec.JSON})
@@ -242,7 +242,7 @@ func promote(t *testing.T, path string, log zerolog.Logger, ctx context.Context)
 // promotion is stopped after its first batch, and when it fails in the middle of one.
 func TestPromotion(t *testing.T) {
 	t.Parallel()
-	records := recordsToPromote()
+	records := recordsToPromote(115)
 	want := contents(t, newMirror(t, records))
 	tests := map[string]func(t *testing.T, path string){
 		"undisturbed": func(*testing.T, string) {},
