@@ -84,7 +84,7 @@ func TestPanicCanaries(t *testing.T) {
 		must(t, err)
 		r.clock.ms.Store(time.Now().UnixMilli())
 		r.add(companies(2)...)
-		cmd := r.command(childPush{Key: keys, PanicAt: at})
+		cmd := r.command(childPush{Key: keys, Timeout: time.Minute, PanicAt: at})
 		var said bytes.Buffer
 		cmd.Stderr = &said
 		err = cmd.Run()

@@ -23,6 +23,7 @@ type childPush struct {
 	Outbox, Mirror, URL string
 	Key                 string        // path of the sealing key; "" is none
 	Ahead               time.Duration // of the real clock, so that postponed rows are due
+	Timeout             time.Duration // of a request
 	PanicAt             int64         // the reading of the clock at which it panics, from 1; 0 is never
 }
 
@@ -66,7 +67,7 @@ func (c childPush) push(ctx context.Context) error {
 	defer lock.Release()
 	client, err := platform.New(platform.Config{
 		BaseURL: c.URL, Token: func(context.Context) (string, error) { return token, nil }, RequestsPerSecond: 10_000,
-		Timeout: 250 * time.Millisecond, MaxRetryWait: time.Millisecond, Now: now, Log: log,
+		Timeout: c.Timeout, MaxRetryWait: time.Millisecond, Now: now, Log: log,
 	})
 	if err != nil {
 		return err

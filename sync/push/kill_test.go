@@ -124,7 +124,7 @@ func (k *killing) run() {
 // push is one push, which is killed if none was before and the moment comes.
 func (k *killing) push(ahead time.Duration) {
 	k.mu.Lock()
-	cmd := k.command(childPush{Ahead: ahead})
+	cmd := k.command(childPush{Ahead: ahead, Timeout: 250 * time.Millisecond})
 	must(k.t, cmd.Start())
 	if !k.struck {
 		k.child = cmd
