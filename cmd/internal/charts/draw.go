@@ -59,14 +59,14 @@ func (c Chart) paint(p *charts.Painter, on sheet) error {
 		// Where points are dense the library decides so anyway. It begins each label at its tick then, which the style sheet mends.
 		axis.BoundaryGap = charts.Ptr(false)
 		return p.LineChart(charts.LineChartOption{
-			Theme: c.theme(), Padding: padding(12), SeriesList: charts.NewSeriesListLine(c.values()), Legend: hiddenLegend(),
+			Theme: c.theme(), Padding: padding(18), SeriesList: charts.NewSeriesListLine(c.values()), Legend: hiddenLegend(),
 			XAxis: axis, YAxis: c.scale(), LineStrokeWidth: 2,
 		})
 	case c.lies():
 		return p.BarChart(c.lying(on))
 	}
 	return p.BarChart(charts.BarChartOption{
-		Theme: c.theme(), Padding: padding(12), SeriesList: charts.NewSeriesListBar(c.values()), Legend: hiddenLegend(),
+		Theme: c.theme(), Padding: padding(18), SeriesList: charts.NewSeriesListBar(c.values()), Legend: hiddenLegend(),
 		CategoryAxis: c.categories(on), ValueAxis: c.scale(), StackSeries: charts.Ptr(c.Kind == StackedBars),
 		BarSize: c.thickness(on.width),
 	})

@@ -23,7 +23,9 @@ func TestFiguresAreThoseOfTheMarts(t *testing.T) {
 	m := syncedMirror(t)
 	for language, l := range languages {
 		t.Run(language, func(t *testing.T) {
-			c := comparison{language: language, db: database(t, m), sections: parse(t, write(t, m, l))}
+			page := write(t, m, l)
+			c := comparison{language: language, db: database(t, m), cards: cards.FindAllStringSubmatch(page, -1), sections: parse(t, page)}
+			t.Run("cards", c.head)
 			t.Run("months", c.months)
 			t.Run("funnel", c.funnel)
 			t.Run("rankings", c.rankings)
@@ -38,7 +40,21 @@ func TestFiguresAreThoseOfTheMarts(t *testing.T) {
 type comparison struct {
 	language string
 	db       *sql.DB
+	cards    [][]string
 	sections map[string]*parsedSection
+}
+
+func (c comparison) head(t *testing.T) {
+	shown := []string{"the cards"}
+	for _, card := range c.cards {
+		shown = append(shown, card[2])
+	}
+	const months = " BETWEEN '" + firstOfTop + "' AND '" + lastShown + "'"
+	sameRow(t, c.language, shown, ask(t, c.db, `SELECT '', sum(orders), sum(final_value), sum(power_kwp), (
+			SELECT sum(final_value) / sum(power_kwp) / 1000 FROM bi_requests WHERE final_value IS NOT NULL AND power_kwp > 0 AND `+ofTop+`), (
+			SELECT 1 - sum(final_value) / sum(original_value) FROM bi_requests WHERE final_value IS NOT NULL AND original_value IS NOT NULL AND `+ofTop+`), (
+			SELECT 1.0 * sum(orders) / sum(budgets) FROM bi_funnel WHERE cohort_month`+months+`)
+		FROM bi_revenue_month WHERE month`+months)[0].numbers...)
 }
 
 // byMonth compares a table by month with a query of the same by month, and its last line with one of the total. Months the query does not
@@ -257,17 +273,17 @@ func (c comparison) stock(t *testing.T) {
 		"days_of_cover > 0 ORDER BY days_of_cover, sold_90d DESC, s.product_code, center_code LIMIT 15",
 		"days_of_cover = 0 ORDER BY sold_90d DESC, s.product_code, center_code LIMIT 10",
 	} {
-		want := ask(t, c.db, `SELECT e.name || '|' || s.product_code || '|' || s.center_code, days_of_cover, max(0, current - coalesce(reserved, 0)), minimum, sold_30d, sold_90d
+		want := ask(t, c.db, `SELECT e.name || '|' || s.center_code || '|' || s.product_code, days_of_cover, max(0, current - coalesce(reserved, 0)), minimum, sold_30d, sold_90d
 			FROM bi_stock AS s JOIN equipments AS e USING (equipment_key) WHERE `+ordered)
 		rows := c.sections["stock"].table(t, 1+i).rows
 		if len(rows) != len(want) {
 			t.Fatalf("%d lines, want %d", len(rows), len(want))
 		}
 		for i, row := range rows {
-			if got := strings.Join(row[:3], "|"); got != want[i].name {
+			if got := row[0] + "|" + row[6] + "|" + row[7]; got != want[i].name {
 				t.Errorf("line %d is %s, want %s", i+1, got, want[i].name)
 			}
-			sameRow(t, c.language, row[2:], want[i].numbers...)
+			sameRow(t, c.language, row[:6], want[i].numbers...)
 		}
 	}
 }

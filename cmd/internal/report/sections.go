@@ -226,12 +226,12 @@ func (l local) stock(f *figures) section {
 }
 
 func (l local) items(caption string, list []item) table {
-	columns := numbers([]string{l.Product, l.Code, l.Center, l.CoverDays, l.Free, l.Minimum, l.SoldLately, l.SoldQuarter})
-	columns[1].Words, columns[2].Words = true, true
+	columns := numbers([]string{l.Product, l.CoverDays, l.Free, l.Minimum, l.SoldLately, l.SoldQuarter, l.Center, l.Code})
+	columns[6].Words, columns[7].Words = true, true
 	t := table{Caption: caption, Columns: columns}
 	for _, i := range list {
 		t.Rows = append(t.Rows, []string{
-			i.Name, i.Code, i.Center, l.number(i.Cover, 1), l.number(i.Free, 0), l.number(i.Minimum, 0), l.number(i.SoldLately, 0), l.number(i.SoldQuarter, 0),
+			i.Name, l.number(i.Cover, 1), l.number(i.Free, 0), l.number(i.Minimum, 0), l.number(i.SoldLately, 0), l.number(i.SoldQuarter, 0), i.Center, i.Code,
 		})
 	}
 	return t
