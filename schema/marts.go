@@ -13,7 +13,10 @@ var BiRequests = &Table{
 	Name: "bi_requests", Label: "Negócios", Shape: Mart, Key: []string{"request_key"},
 	Doc: "One row per live deal: not removed, not gone from the platform. A deal is an id; where it is listed both as a budget and as an order, the order speaks.",
 	Indices: [][]string{
-		{"seller_email", "company_tax_id", "is_order"}, {"company_tax_id"}, {"order_date"},
+		// Beyond the columns they are searched by, these hold what the marts that add up need, so that those need not look up rows in random order.
+		{"company_tax_id", "seller_email", "is_order", "final_value", "power_kwp", "order_date"},
+		{"seller_email", "is_order", "order_date", "final_value", "power_kwp"},
+		{"order_date", "is_order", "freight_state", "company_state", "kind", "final_value", "power_kwp"},
 	},
 	Columns: []Column{
 		requestKey(Surrogate),
@@ -124,7 +127,7 @@ var BiRevenueMonth = &Table{
 
 // BiDiscounts is from list price to final value.
 var BiDiscounts = &Table{
-	Name: "bi_discounts", Label: "Descontos", Shape: Mart, Indices: [][]string{{"seller_email", "company_tax_id", "is_order"}},
+	Name: "bi_discounts", Label: "Descontos", Shape: Mart, Indices: [][]string{{"company_tax_id", "seller_email", "is_order"}},
 	Doc: "From the original to the final value of live deals, by seller and company, budgets and orders apart.",
 	Columns: []Column{
 		seller(),

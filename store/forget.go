@@ -36,23 +36,39 @@ func (m *Mirror) Forget(ctx context.Context, taxID string, intents []string) ([]
 		return nil, fmt.Errorf("forget: %w", explain(m.path, err))
 	}
 	var done []Forgotten
+	var built bool
 	err := m.update(ctx, func(tx *Tx) error {
 		e := &erasure{tx: tx, counts: map[[2]string]int64{}}
 		if err := e.run(taxID, intents); err != nil {
 			return err
 		}
 		done = e.report()
-		return tx.rebuildMarts(ctx)
+		var err error
+		built, err = tx.emptyMarts()
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("forget: %w", err)
 	}
-	for _, statement := range []string{"PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
-		if _, err := m.conn.ExecContext(ctx, statement); err != nil {
-			return done, fmt.Errorf("forget: the rows are changed, but the file still holds old copies of them; run the same command again: %w", explain(m.path, err))
+	if built {
+		if err := m.RefreshMarts(ctx); err != nil {
+			return done, fmt.Errorf("forget: the rows are changed, but the file still holds old copies of them, and the marts are empty; run the same command again: %w", err)
 		}
 	}
+	if err := m.aside(ctx, (*Mirror).rewrite); err != nil {
+		return done, fmt.Errorf("forget: the rows are changed, but the file still holds old copies of them; run the same command again: %w", err)
+	}
 	return done, nil
+}
+
+// rewrite leaves nothing in the file but what its tables hold.
+func (m *Mirror) rewrite() error {
+	for _, statement := range []string{"PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
+		if _, err := m.conn.ExecContext(context.Background(), statement); err != nil {
+			return explain(m.path, err)
+		}
+	}
+	return nil
 }
 
 // erasure is one Forget under way.

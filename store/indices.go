@@ -2,17 +2,10 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
-
-	"github.com/jmoiron/sqlx"
 )
-
-// indexerPragmas are those of the connection that makes indices. Unlike the writer it sorts in a temporary file, a cache full at a time: in
-// memory, the entries of a million records would take several hundred megabytes.
-var indexerPragmas = []string{"busy_timeout(10000)", "synchronous(NORMAL)", "cache_size(-4096)", "temp_store(FILE)"}
 
 // loadedSQL says whether something was read whole, and no first reading waits to be gone on with.
 const loadedSQL = `SELECT EXISTS (SELECT 1 FROM _watermarks) AND NOT EXISTS (SELECT 1 FROM _windows AS w
@@ -28,22 +21,15 @@ func (m *Mirror) MakeIndices(ctx context.Context) error {
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	select {
-	case <-ctx.Done():
-		return fmt.Errorf("make indices: %w", ctx.Err())
-	case <-m.turn:
-	}
-	defer func() { m.turn <- struct{}{} }()
-	db := sqlx.NewDb(sql.OpenDB(writerConnector{dsn(m.path, indexerPragmas)}), bindLabel)
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	for _, ddl := range missing {
-		if _, err := db.ExecContext(ctx, ddl); err != nil {
-			return fmt.Errorf("%s: %w", ddl, explain(m.path, err))
+	return m.aside(ctx, func(b *Mirror) error {
+		for _, ddl := range missing {
+			if _, err := b.conn.ExecContext(ctx, ddl); err != nil {
+				return fmt.Errorf("%s: %w", ddl, explain(m.path, err))
+			}
 		}
-	}
-	m.log.Debug().Str("path", m.path).Int("indices", len(missing)).Msg("indices made")
-	return nil
+		m.log.Debug().Str("path", m.path).Int("indices", len(missing)).Msg("indices made")
+		return nil
+	})
 }
 
 // missingIndices returns the statements that make those of the record tables.

@@ -77,7 +77,7 @@ func openReader(t *testing.T, path string) *Mirror {
 	return m
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

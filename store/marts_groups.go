@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"solarmirror/schema"
@@ -13,19 +14,22 @@ type groupMart struct {
 	table  *schema.Table
 	source *schema.Table // has an index that begins with by
 	by     []string
-	values map[string]string // the SQL of each other column, over the rows of the source, which are called b
+	values map[string]string // the SQL of other columns, over the rows of the source, which are called b
+	latest []string          // the rest: what the deal of the group says that the mirror met last
+	// Whether an index that begins with by holds all that values name. Where not, building all groups reads the table through and sorts.
+	covered bool
 }
 
 var groupMarts = []groupMart{
 	{
-		table: schema.BiFunnel, source: schema.Deals, by: []string{"cohort_month", "seller_email", "state"},
+		table: schema.BiFunnel, source: schema.Deals, by: []string{"cohort_month", "seller_email", "state"}, covered: true,
 		values: map[string]string{
 			"budgets": "count(*)", "orders": "sum(b.is_order)", "conversion": "1.0 * sum(b.is_order) / count(*)",
 			"median_days_to_order": "median(CASE WHEN b.is_order = 1 THEN b.days_to_order END)",
 		},
 	},
 	{
-		table: schema.BiDiscounts, source: schema.BiRequests, by: []string{"seller_email", "company_tax_id", "is_order"},
+		table: schema.BiDiscounts, source: schema.BiRequests, by: []string{"company_tax_id", "seller_email", "is_order"},
 		values: map[string]string{
 			"seller_name": "max(b.seller_name)", "company_name": "max(b.company_name)", "deals": "count(*)",
 			"original_value": total("b.original_value"), "discount": total("b.discount"), "surcharge": total("b.surcharge"), "final_value": total("b.final_value"),
@@ -33,14 +37,12 @@ var groupMarts = []groupMart{
 		},
 	},
 	{
-		table: schema.BiSellers, source: schema.BiRequests, by: []string{"seller_email"},
-		values: portfolio(map[string]string{"seller_name": "max(b.seller_name)"}),
+		table: schema.BiSellers, source: schema.BiRequests, by: []string{"seller_email"}, covered: true,
+		values: portfolio, latest: []string{"seller_name"},
 	},
 	{
-		table: schema.BiCustomers, source: schema.BiRequests, by: []string{"company_tax_id"},
-		values: portfolio(map[string]string{
-			"company_name": "max(b.company_name)", "company_state": lastOfCustomer("company_state"), "company_city": lastOfCustomer("company_city"),
-		}),
+		table: schema.BiCustomers, source: schema.BiRequests, by: []string{"company_tax_id"}, covered: true,
+		values: portfolio, latest: []string{"company_name", "company_state", "company_city"},
 	},
 }
 
@@ -53,21 +55,16 @@ func ratio(upper, lower, holds string) string {
 	return fmt.Sprintf("round(%s / nullif(%s, 0), 6)", of(upper), of(lower))
 }
 
-// portfolio adds what schema says of someone's live deals.
-func portfolio(values map[string]string) map[string]string {
-	of := func(order int, what string) string {
-		return fmt.Sprintf("CASE WHEN b.is_order = %d THEN %s END", order, what)
-	}
-	values["budgets"], values["orders"] = "count("+of(0, "1")+")", "count("+of(1, "1")+")"
-	values["budgets_value"], values["orders_value"] = total(of(0, "b.final_value")), total(of(1, "b.final_value"))
-	values["orders_power_kwp"] = total(of(1, "b.power_kwp"))
-	values["first_order_date"], values["last_order_date"] = "min("+of(1, "b.order_date")+")", "max("+of(1, "b.order_date")+")"
-	return values
+// ofOrder is a value of the deals that are orders, or are none.
+func ofOrder(order int, what string) string {
+	return fmt.Sprintf("CASE WHEN b.is_order = %d THEN %s END", order, what)
 }
 
-// lastOfCustomer is what the deal of a customer says that the mirror met last.
-func lastOfCustomer(column string) string {
-	return fmt.Sprintf("(SELECT l.%s FROM bi_requests AS l WHERE l.company_tax_id IS b.company_tax_id ORDER BY l.request_key DESC LIMIT 1)", column)
+// portfolio is what schema says of someone's live deals.
+var portfolio = map[string]string{
+	"budgets": "count(" + ofOrder(0, "1") + ")", "orders": "count(" + ofOrder(1, "1") + ")",
+	"budgets_value": total(ofOrder(0, "b.final_value")), "orders_value": total(ofOrder(1, "b.final_value")), "orders_power_kwp": total(ofOrder(1, "b.power_kwp")),
+	"first_order_date": "min(" + ofOrder(1, "b.order_date") + ")", "last_order_date": "max(" + ofOrder(1, "b.order_date") + ")",
 }
 
 // touched is the temporary table of the groups that a refresh is about.
@@ -82,17 +79,29 @@ func (g groupMart) same(rows, groups string) string {
 	return strings.Join(list, " AND ")
 }
 
-// insert builds the rows of groups: those of a source and a condition on it, t being one row for each group where there is one. The source is
-// read in the order of the groups, so that nothing is sorted.
+// insert builds the rows of groups: those of a source and a condition on it.
 func (g groupMart) insert(from, by string) string {
-	values := make([]string, len(g.table.Columns))
-	for i, c := range g.table.Columns {
-		if values[i] = g.values[c.Name]; values[i] == "" {
-			values[i] = "b." + c.Name
+	var inner, outer []string
+	for _, c := range g.table.Columns {
+		value := g.values[c.Name]
+		switch {
+		case slices.Contains(g.latest, c.Name):
+			outer = append(outer, "l."+c.Name)
+			continue
+		case slices.Contains(g.by, c.Name):
+			value = "b." + c.Name
+		case value == "":
+			panic("no value for " + g.table.Name + "." + c.Name)
 		}
+		inner, outer = append(inner, value+" AS "+c.Name), append(outer, "g."+c.Name)
 	}
-	return fmt.Sprintf("INSERT INTO %s (%s)\nSELECT %s\nFROM %s\nGROUP BY %s",
-		g.table.Name, strings.Join(g.table.ColumnNames(), ", "), strings.Join(values, ",\n  "), from, by)
+	sums := fmt.Sprintf("SELECT %s, max(b.request_key) AS latest\nFROM %s\nGROUP BY %s", strings.Join(inner, ",\n  "), from, by)
+	insert := fmt.Sprintf("INSERT INTO %s (%s)\nSELECT %s\nFROM (%s) AS g",
+		g.table.Name, strings.Join(g.table.ColumnNames(), ", "), strings.Join(outer, ", "), sums)
+	if len(g.latest) > 0 {
+		insert += fmt.Sprintf(" CROSS JOIN %s AS l ON l.request_key = g.latest", g.source.Name)
+	}
+	return insert
 }
 
 // insertTouched builds the groups touched.
@@ -100,11 +109,11 @@ func (g groupMart) insertTouched() string {
 	return g.insert(fmt.Sprintf("temp.%s AS t CROSS JOIN %s AS b ON %s", g.touched(), g.source.Name, g.same("b", "t")), "t.rowid")
 }
 
-// insertAll builds all groups, or those of one value of the first column.
-func (g groupMart) insertAll(ofFirst bool) string {
+// insertAll builds all groups. Where the source is sorted, that is done in a file; see aside.
+func (g groupMart) insertAll(sorted bool) string {
 	from := g.source.Name + " AS b"
-	if ofFirst {
-		from += fmt.Sprintf(" WHERE b.%s IS ?", g.by[0])
+	if sorted {
+		from += " NOT INDEXED"
 	}
 	return g.insert(from, "b."+strings.Join(g.by, ", b."))
 }
@@ -172,26 +181,13 @@ func (r *refresh) sumTouched(g groupMart) error {
 	return err
 }
 
-// sumAll builds a mart of several columns one value of the first at a time, which bounds the memory a statement takes.
 func (r *refresh) sumAll(g groupMart) error {
 	doing := "add up all of " + g.table.Name
 	if _, err := r.exec(doing, "DELETE FROM "+g.table.Name); err != nil {
 		return err
 	}
-	if len(g.by) == 1 {
-		_, err := r.exec(doing, g.insertAll(false))
-		return err
-	}
-	firsts, err := list[sql.NullString](r, doing, fmt.Sprintf("SELECT DISTINCT %s FROM %s", g.by[0], g.source.Name))
-	if err != nil {
-		return err
-	}
-	for _, first := range firsts {
-		if _, err := r.exec(doing, g.insertAll(true), first); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := r.exec(doing, g.insertAll(r.anew && !g.covered))
+	return err
 }
 
 const touchedMonths = "touched_months"

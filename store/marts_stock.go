@@ -29,13 +29,13 @@ WITH listed AS (
   UNION ALL
   SELECT e.equipment_key, '', e.inventory_current, e.inventory_reserved, e.inventory_minimum
   FROM equipments AS e WHERE NOT EXISTS (SELECT 1 FROM equipment_inventory AS i WHERE i.equipment_key = e.equipment_key)
-), sold AS (
-  SELECT e.equipment_key, coalesce(i.center_code, '') AS center_code,
+), lines AS (
+  SELECT coalesce(i.product_type, '') AS type, i.product_code, coalesce(i.center_code, '') AS center_code,
     round(total(CASE WHEN b.order_date > ?1 THEN i.quantity END), 6) AS lately, round(total(i.quantity), 6) AS quarter
-  FROM bi_requests AS b
-  CROSS JOIN bi_items AS i ON i.request_key = b.request_key
-  CROSS JOIN equipments AS e ON e.type = coalesce(i.product_type, '') AND e.product_code = i.product_code
-  WHERE b.is_order = 1 AND b.order_date > ?2 GROUP BY 1, 2
+  FROM bi_requests AS b CROSS JOIN bi_items AS i ON i.request_key = b.request_key
+  WHERE b.is_order = 1 AND b.order_date > ?2 GROUP BY 1, 2, 3
+), sold AS (
+  SELECT e.equipment_key, s.center_code, s.lately, s.quarter FROM lines AS s CROSS JOIN equipments AS e ON e.type = s.type AND e.product_code = s.product_code
 )
 INSERT INTO bi_stock (equipment_key, center_code, product_code, current, reserved, minimum, sold_30d, sold_90d, days_of_cover)
 SELECT e.equipment_key, coalesce(l.center_code, s.center_code), e.product_code, l.current, l.reserved, l.minimum,
