@@ -221,7 +221,7 @@ func martKey() Column {
 }
 
 func seller() Column {
-	return own("seller_email", Text, "E-mail address of the seller, the responsible collaborator.", "Vendedor: e-mail").counted()
+	return own("seller_email", Text, "E-mail address of the seller, the responsible collaborator, in small letters.", "Vendedor: e-mail").counted()
 }
 
 func sellerName() Column {
@@ -229,7 +229,7 @@ func sellerName() Column {
 }
 
 func customer() Column {
-	return own("company_tax_id", Text, "CNPJ of the company, else its CPF, as the platform writes it.", "Empresa: CNPJ/CPF").counted()
+	return own("company_tax_id", Text, "CNPJ of the company, else its CPF, with punctuation, however the platform writes it.", "Empresa: CNPJ/CPF").counted()
 }
 
 func customerName() Column {

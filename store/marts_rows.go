@@ -56,7 +56,7 @@ const otherSpeaks = `other.request_key IS NOT NULL AND CASE WHEN (other._deleted
 	THEN other.request_type = 'order' ELSE other._deleted_at IS NULL END`
 
 const (
-	sellerEmailSQL = "nullif(r.responsible_email, '')"
+	sellerEmailSQL = "identity(r.responsible_email)"
 	sellerNameSQL  = "nullif(trim(coalesce(r.responsible_name, '') || ' ' || coalesce(r.responsible_surname, '')), '')"
 	stateSQL       = "coalesce(nullif(f.address_state, ''), nullif(c.address_state, ''))"
 )
@@ -77,7 +77,7 @@ var rowMarts = []rowMart{
 		values: map[string]string{
 			"request_key": "r.request_key", "request_type": "r.request_type", "id": "r.id", "code": "r.code", "name": "r.name", "kind": "r.kind",
 			"deal_status": "r.deal_status", "stock_status": "r.stock_status", "payment_type": "p.type", "payment_status": "p.status",
-			"company_tax_id": "coalesce(nullif(c.cnpj, ''), nullif(c.cpf, ''))",
+			"company_tax_id": "coalesce(identity(c.cnpj), identity(c.cpf))",
 			"company_name":   "coalesce(nullif(c.company_name, ''), nullif(c.fantasy_name, ''))",
 			"company_state":  "nullif(c.address_state, '')", "company_city": "nullif(c.address_city, '')",
 			"seller_name": sellerNameSQL, "seller_email": sellerEmailSQL,
@@ -202,6 +202,13 @@ func (r *refresh) buildRows() error {
 	if r.anew {
 		next = "SELECT max(request_key) AS last, count(*) AS n FROM (SELECT request_key FROM requests WHERE request_key > ? ORDER BY request_key LIMIT ?)"
 	}
+	queries := make([]string, len(rowMarts))
+	for i, w := range rowMarts {
+		var err error
+		if queries[i], err = r.fill(w.insert()); err != nil {
+			return r.tx.fail("build "+w.table.Name, err)
+		}
+	}
 	for after := int64(0); ; {
 		var batch struct {
 			Last *int64
@@ -210,12 +217,8 @@ func (r *refresh) buildRows() error {
 		if _, err := r.tx.get("find the next requests", &batch, next, after, batchKeys); err != nil || batch.N == 0 {
 			return err
 		}
-		for _, w := range rowMarts {
-			query, err := r.fill(w.insert())
-			if err != nil {
-				return r.tx.fail("build "+w.table.Name, err)
-			}
-			if _, err := r.exec("build "+w.table.Name, query, after+1, *batch.Last); err != nil {
+		for i, w := range rowMarts {
+			if _, err := r.exec("build "+w.table.Name, queries[i], after+1, *batch.Last); err != nil {
 				return err
 			}
 		}
