@@ -30,7 +30,7 @@ func (l *datedList) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	after := req.URL.Query().Get("lastUpdateAfter")
 	for i, at := range l.updated {
 		if !at.After(now) && at.Add(l.skew).In(l.zone).Format(time.DateOnly) >= after {
-			records = append(records, json.RawMessage(fmt.Sprintf(`{"id":"r%d","name":%q}`, i, at)))
+			records = append(records, json.RawMessage(fmt.Sprintf(`{"id":"r%d","name":%[2]q,"dealStatus":%[2]q}`, i, at.String())))
 		}
 	}
 	if req.URL.Query().Get("removed") == "true" || pageOf(req).page != 0 {

@@ -3,6 +3,9 @@
 // Users build and test this module with Go alone, so a test whose program is missing is skipped and says what to
 // install. Where TEST_TOOLS is "all", as in .ci/run, it fails instead, so that a test cannot stay out unnoticed.
 //
+// What a test needs the system's leave for, such as tracing a program or mounting a file system, nobody can install: where it is refused the test is
+// skipped all the same ([Refused]), and says so.
+//
 // .ci/tools/install installs everything: the Debian packages of .ci/tools/debian.txt and the npm packages of .ci/tools/package.json. To
 // use another program, add it to one of these lists; asking for one that is not listed fails anywhere.
 package testtools
@@ -69,6 +72,12 @@ func Node(t testing.TB, npmPackage, script string, args ...string) *exec.Cmd {
 	cmd := exec.Command(node, append([]string{"--input-type=module", "--eval", script, "--"}, args...)...)
 	cmd.Dir = tools(t)
 	return cmd
+}
+
+// Refused skips a test that the system keeps from doing what it is about, whatever TEST_TOOLS says.
+func Refused(t testing.TB, what string, cause any) {
+	t.Helper()
+	t.Skipf("this system does not let this user %s: %v", what, cause)
 }
 
 func missing(t testing.TB, what, from string) {
