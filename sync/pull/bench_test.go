@@ -3,14 +3,12 @@
 package pull
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -20,70 +18,13 @@ import (
 
 	"solarmirror/store"
 	"solarmirror/sync/platform"
-	"solarmirror/sync/platform/platformtest"
 )
 
-// benchRecords is how many requests the platform of the benchmarks was made with: budgets that became orders are listed twice, removed
-// ones are left out.
-const benchRecords = 20_000
-
-// stock answers lists from records that were rendered beforehand, so that what is measured is the reader. It does not look at
-// dates, hence every sync reads it whole.
-type stock struct {
-	orders, budgets [][]byte
-	each            int // of so many records the first says something else; 0 leaves all as they are
-}
-
-var benchStock = sync.OnceValue(func() *stock {
-	p := platformtest.New(platformtest.Options{Seed: 1, Requests: benchRecords, Clock: newClock("2026-03-10T15:00:00Z").now})
-	s := &stock{}
-	for rec := range p.Records(platformtest.ResourceOrders) {
-		s.orders = append(s.orders, rec.JSON)
-	}
-	for rec := range p.Records(platformtest.ResourceBudgets) {
-		s.budgets = append(s.budgets, rec.JSON)
-	}
-	return s
-})
-
-var pageBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-func (s *stock) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	var list [][]byte
-	switch {
-	case req.URL.Query().Get("removed") == "true":
-	case strings.Contains(req.URL.Path, "/requests/order/"):
-		list = s.orders
-	case strings.Contains(req.URL.Path, "/requests/budget/"):
-		list = s.budgets
-	}
-	at := pageOf(req)
-	b := pageBuffers.Get().(*bytes.Buffer)
-	defer pageBuffers.Put(b)
-	b.Reset()
-	b.WriteString(`{"data":[`)
-	from, to := min(max(0, at.start()), len(list)), min(max(0, at.end()), len(list))
-	for i, record := range list[from:to] {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if s.each > 0 && (from+i)%s.each == 0 {
-			record = bytes.Replace(record, []byte(`"name":"`), []byte(`"name":"another `), 1)
-		}
-		b.Write(record)
-	}
-	fmt.Fprintf(b, `],"totalItems":%d}`, len(list))
-	w.Header().Set("Content-Length", fmt.Sprint(b.Len()))
-	_, _ = w.Write(b.Bytes())
-}
-
-// benchEngine reads a stock over HTTP into a mirror file of its own.
-func benchEngine(b *testing.B, h http.Handler, limit int, tweaks ...func(*platform.Config)) *Engine {
+// benchEngine reads a stock over HTTP.
+func benchEngine(b *testing.B, url string, limit int, tweaks ...func(*platform.Config)) *Engine {
 	b.Helper()
-	server := httptest.NewServer(h)
-	b.Cleanup(server.Close)
 	config := platform.Config{
-		BaseURL: server.URL, Token: func(context.Context) (string, error) { return token, nil }, RequestsPerSecond: 10_000, Log: zerolog.Nop(),
+		BaseURL: url, Token: func(context.Context) (string, error) { return token, nil }, RequestsPerSecond: 10_000, Log: zerolog.Nop(),
 	}
 	for _, tweak := range tweaks {
 		tweak(&config)
@@ -116,7 +57,7 @@ func benchSync(b *testing.B, e *Engine) store.Counts {
 	return report.Total()
 }
 
-// meter measures what a benchmark takes for each record, the answering of the requests included.
+// meter measures what a benchmark takes for each record, in this process: the answering of the requests is not in it.
 type meter struct {
 	b       *testing.B
 	records int64
@@ -144,9 +85,10 @@ func (m *meter) report() {
 
 // BenchmarkFirstLoad reads a whole platform into an empty file.
 func BenchmarkFirstLoad(b *testing.B) {
+	server := startStock(b)
 	for _, limit := range []int{50, 500} {
 		b.Run(fmt.Sprintf("pages of %d", limit), func(b *testing.B) {
-			e := benchEngine(b, benchStock(), limit)
+			e := benchEngine(b, server.url, limit)
 			m := newMeter(b)
 			for b.Loop() {
 				e.Mirror = benchMirror(b)
@@ -165,25 +107,25 @@ func BenchmarkFirstLoad(b *testing.B) {
 
 // BenchmarkResync reads a whole platform again of which some has changed since.
 func BenchmarkResync(b *testing.B) {
+	server := startStock(b)
 	for _, each := range []int{0, 100, 1} {
 		share := 0
 		if each > 0 {
 			share = 100 / each
 		}
 		b.Run(fmt.Sprintf("%d%% changed", share), func(b *testing.B) {
-			before := benchStock()
-			after := &stock{orders: before.orders, budgets: before.budgets, each: each}
-			var now http.Handler = before
-			e := benchEngine(b, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { now.ServeHTTP(w, req) }), 50)
+			e := benchEngine(b, server.url, 50)
 			e.Mirror = benchMirror(b)
 			defer e.Mirror.Close()
+			server.change(b, 0)
 			benchSync(b, e)
 			m := newMeter(b)
+			changed := false
 			for b.Loop() {
-				if now == http.Handler(before) {
-					now = after
+				if changed = !changed; changed {
+					server.change(b, each)
 				} else {
-					now = before
+					server.change(b, 0)
 				}
 				got := benchSync(b, e)
 				m.records += got.Unchanged + got.Changed
@@ -197,14 +139,14 @@ func BenchmarkResync(b *testing.B) {
 // much of the allowed rate a first load makes use of, and takes a minute.
 func BenchmarkThrottled(b *testing.B) {
 	const perSecond, latency, failing = 5, 200 * time.Millisecond, 40
-	all := benchStock()
+	all := newStock()
 	for _, streams := range [][]*Stream{Streams()[:1], Streams()[:2]} {
 		b.Run(fmt.Sprintf("%d streams", len(streams)), func(b *testing.B) {
 			small := &stock{orders: all.orders[:5000/len(streams)], budgets: all.budgets[:2500]}
 			var mu sync.Mutex
 			var first, last time.Time
 			served := 0
-			e := benchEngine(b, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 				mu.Lock()
 				last = time.Now()
 				if served++; served == 1 {
@@ -218,9 +160,9 @@ func BenchmarkThrottled(b *testing.B) {
 					return
 				}
 				small.ServeHTTP(w, req)
-			}), 50, func(c *platform.Config) {
-				c.RequestsPerSecond = perSecond
-			})
+			}))
+			defer server.Close()
+			e := benchEngine(b, server.URL, 50, func(c *platform.Config) { c.RequestsPerSecond = perSecond })
 			used := 0.0
 			for b.Loop() {
 				served = 0

@@ -24,8 +24,15 @@ import (
 
 var kills = flag.Int("kills", 6, "times a process is killed in each of the kill tests; 500 is the full run")
 
-// TestMain runs the tests, or, in the processes that the kill tests start, the work that is to be killed.
+// TestMain runs the tests, or, in the processes that the kill tests and the benchmarks start, the work that is to be killed or the platform that is read.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 1 && os.Args[0] == stockName {
+		if err := beStock(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) == 4 && os.Args[0] == victimName {
 		if err := beVictim(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
