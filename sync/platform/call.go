@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -30,8 +31,9 @@ type answer struct {
 	status     int
 	header     http.Header
 	body       []byte
-	sentAt     time.Time // by Config.Now
-	serverDate time.Time // zero when unknown
+	buffer     *bytes.Buffer // what body lies in, if that can be used again
+	sentAt     time.Time     // by Config.Now
+	serverDate time.Time     // zero when unknown
 }
 
 // run attempts the request until it succeeds, fails for good, or the policy's attempts are used up.
@@ -159,7 +161,8 @@ func (c *call) send(ctx context.Context, token string) (answer, error) {
 		got.body, _ = io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
 		return got, nil
 	}
-	got.body, err = readBody(response, c.client.cfg.MaxBody)
+	got.buffer, err = readBody(response, c.client.cfg.MaxBody)
+	got.body = got.buffer.Bytes()
 	return got, err
 }
 
@@ -168,9 +171,13 @@ const maxErrorBody = 64 << 10
 
 func isSuccess(status int) bool { return status >= 200 && status < 300 }
 
-// readBody reads a whole body of at most limit bytes, which are counted after decompression.
-func readBody(response *http.Response, limit int64) ([]byte, error) {
-	var buffer bytes.Buffer
+// bodies are buffers to read bodies into: new memory for each page would have to be cleared first.
+var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// readBody reads a whole body of at most limit bytes, which are counted after decompression. After an error, what was read comes with it.
+func readBody(response *http.Response, limit int64) (*bytes.Buffer, error) {
+	buffer := bodies.Get().(*bytes.Buffer)
+	buffer.Reset()
 	if size := response.ContentLength; size > 0 && size <= limit {
 		buffer.Grow(int(size) + bytes.MinRead)
 	}
@@ -178,16 +185,16 @@ func readBody(response *http.Response, limit int64) ([]byte, error) {
 	var corrupt flate.CorruptInputError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return buffer.Bytes(), &BodyError{Reason: fmt.Sprintf("the body was cut off after %d bytes", buffer.Len())}
+		return buffer, &BodyError{Reason: fmt.Sprintf("the body was cut off after %d bytes", buffer.Len())}
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
-		return buffer.Bytes(), &BodyError{Reason: "the body cannot be decompressed", Err: err}
+		return buffer, &BodyError{Reason: "the body cannot be decompressed", Err: err}
 	case err == nil && int64(buffer.Len()) > limit:
-		return nil, &BodyError{
+		return buffer, &BodyError{
 			Reason: fmt.Sprintf("the body is longer than %d bytes", limit),
 			Remedy: "lower platform.page_limit, or raise platform.max_body",
 		}
 	}
-	return buffer.Bytes(), err
+	return buffer, err
 }
 
 // judge turns an answer into a page or a failure, and obeys its Retry-After.
@@ -207,7 +214,7 @@ func (c *call) judge(got answer, token string) (*Page, error) {
 	}
 	return &Page{
 		Records: found.records, Envelope: found.kind, Total: found.total, HasTotal: found.hasTotal, TotalNote: found.note,
-		Source: c.source, FetchedAt: got.sentAt, ServerDate: got.serverDate, Attempts: c.attempts, Bytes: len(got.body),
+		Source: c.source, FetchedAt: got.sentAt, ServerDate: got.serverDate, Attempts: c.attempts, Bytes: len(got.body), buffer: got.buffer,
 	}, nil
 }
 

@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -23,7 +24,7 @@ type Client struct {
 
 // Page is one page of a listing, as the platform sent it.
 type Page struct {
-	Records    [][]byte  // raw JSON text of each element, in order; parts of one buffer that is never written again
+	Records    [][]byte  // raw JSON text of each element, in order; parts of one buffer that is not written again before Release
 	Total      int       // how many records the listing has in all, by the platform's word
 	HasTotal   bool      // whether Total is known
 	Envelope   string    // which form the answer had: one of the Envelope constants but EnvelopeAuto
@@ -33,6 +34,16 @@ type Page struct {
 	ServerDate time.Time // the Date header, UTC; zero when it was absent or unreadable
 	Attempts   int       // how many requests it took
 	Bytes      int       // size of the body after decompression
+
+	buffer *bytes.Buffer
+}
+
+// Release gives the memory of Records to pages to come. Whoever calls it is done with them; a page may as well be left to the garbage collector.
+func (p *Page) Release() {
+	if p.buffer != nil {
+		bodies.Put(p.buffer)
+		p.buffer, p.Records = nil, nil
+	}
 }
 
 // New returns a client for the platform described by cfg, without connecting. Its errors are faults of cfg, worded for

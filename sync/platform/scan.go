@@ -111,10 +111,17 @@ func (s *scanner) array(elements *[][]byte) bool {
 	}
 	for {
 		start := s.pos
-		if !s.value() {
-			return false
-		}
-		if elements != nil {
+		if elements == nil {
+			if !s.value() {
+				return false
+			}
+		} else {
+			if s.pos = skip(s.text, start); s.pos < 0 {
+				s.pos = start
+				if !s.value() {
+					return false
+				}
+			}
 			*elements = append(*elements, s.text[start:s.pos:s.pos])
 		}
 		s.space()

@@ -59,6 +59,41 @@ func TestScanVerdicts(t *testing.T) {
 	}
 }
 
+// skip agrees with the scanner at every place of every text where a value may start: the same end, or none.
+func TestSkipAgrees(t *testing.T) {
+	t.Parallel()
+	texts := []string{
+		`{"a":[1,-2.5e-7,{"b":"\u00e9\"","c":[[],{}, [ ]]}],"d":true,"e":null,"f":false}`, " { \"a\" :\t[ 1 , \r\n2 ] , \"b\" : { } } ", `[{}]}`, `{"a":]}`, `{"a":1,}`, `{"a":1]`, `[1}`,
+		`[1,]`, `[,1]`, `{,}`, `{"a" 1}`, `{1:1}`, `{"a":tru}`, `[nul]`, `"\x"`, `"\u12"`, "\"\x01\"", `-`, `01`, `1.`, `[[[`, `{"a":{"b":`, `12 34`, string(benchmarkBody()[:6000]),
+		strings.Repeat(`{"a":[`, 32) + strings.Repeat(`]}`, 32),
+	}
+	for _, text := range texts {
+		for cut := range min(len(text), 80) {
+			agree(t, []byte(text[:len(text)-cut]))
+		}
+	}
+	deep := []byte(strings.Repeat("[", 65) + strings.Repeat("]", 65))
+	if got := skip(deep, 0); got != -1 {
+		t.Errorf("65 levels: skip found the end at %d", got)
+	}
+	if got := skip(deep, 1); got != 129 {
+		t.Errorf("64 levels: skip found the end at %d", got)
+	}
+}
+
+func agree(t *testing.T, text []byte) {
+	t.Helper()
+	for at := range text {
+		want := scanner{text: text, pos: at}
+		if !want.value() {
+			want.pos = -1
+		}
+		if got := skip(text, at); got != want.pos {
+			t.Fatalf("%q at %d: skip says %d, the scanner %d", text, at, got, want.pos)
+		}
+	}
+}
+
 // Every plain length around the eight-byte steps, with every byte that ends a plain run at every place.
 func TestScanFindsEveryByteOfAString(t *testing.T) {
 	t.Parallel()
@@ -109,6 +144,9 @@ func FuzzScan(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
+		if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) <= 64 {
+			agree(t, text)
+		}
 		elements, err := scanAll(text)
 		if syntax, ok := err.(*syntaxError); ok && syntax.fault == faultDepth {
 			return // encoding/json allows ten times the depth
