@@ -21,15 +21,19 @@ type Present struct {
 // Present yields the records of a root table that have no tombstone, in the order of their surrogate keys; partition, where it is not
 // "", is the only value of the natural key's first column wanted.
 func (m *Mirror) Present(ctx context.Context, root *schema.Table, partition string) iter.Seq2[Present, error] {
+	return m.present(ctx, root, "? IN ('', "+root.Unique[0]+")", partition)
+}
+
+func (m *Mirror) present(ctx context.Context, root *schema.Table, where string, arg any) iter.Seq2[Present, error] {
 	return func(yield func(Present, error) bool) {
 		removed := "0"
 		if slices.Contains(root.ColumnNames(), "removed") {
 			removed = "coalesce(removed, 0)"
 		}
 		query := fmt.Sprintf(`SELECT %s, %s, %s, _hash, %s, CASE WHEN _changed_at > _first_seen_at THEN _changed_at ELSE '' END
-			FROM %s WHERE _deleted_at IS NULL AND ? IN ('', %[2]s) ORDER BY 1`,
-			root.Key[0], root.Unique[0], root.Unique[1], removed, root.Name)
-		rows, err := m.read.QueryContext(ctx, query, partition)
+			FROM %s WHERE _deleted_at IS NULL AND %s ORDER BY 1`,
+			root.Key[0], root.Unique[0], root.Unique[1], removed, root.Name, where)
+		rows, err := m.read.QueryContext(ctx, query, arg)
 		if err != nil {
 			yield(Present{}, fmt.Errorf("read %s: %w", root.Name, explain(m.path, err)))
 			return
@@ -51,6 +55,50 @@ func (m *Mirror) Present(ctx context.Context, root *schema.Table, partition stri
 			yield(Present{}, fmt.Errorf("read %s: %w", root.Name, explain(m.path, err)))
 		}
 	}
+}
+
+// Unseen returns those records that Present would yield and seen does not know by their surrogate keys, and how many others there are. Of those it
+// reads nothing but an index.
+func (m *Mirror) Unseen(ctx context.Context, root *schema.Table, partition string, seen func(key int64) bool) (unseen []Present, others int, err error) {
+	keys, others, err := m.unseenKeys(ctx, root, partition, seen)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read the keys of %s: %w", root.Name, explain(m.path, err))
+	}
+	const atOnce = 1000
+	for some := range slices.Chunk(keys, atOnce) {
+		for p, err := range m.present(ctx, root, root.Key[0]+" IN (SELECT value FROM json_each(?))", keyList(some)) {
+			if err != nil {
+				return nil, 0, err
+			}
+			unseen = append(unseen, p)
+		}
+	}
+	return unseen, others, nil
+}
+
+// unseenKeys includes the keys of tombstones. Its two queries are for SQLite, which finds the index only when the column stands alone.
+func (m *Mirror) unseenKeys(ctx context.Context, root *schema.Table, partition string, seen func(key int64) bool) (unseen []int64, others int, err error) {
+	query, args := fmt.Sprintf("SELECT %s FROM %s", root.Key[0], root.Name), []any(nil)
+	if partition != "" {
+		query, args = query+" WHERE "+root.Unique[0]+" = ?", []any{partition}
+	}
+	rows, err := m.read.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key int64
+		if err := rows.Scan(&key); err != nil {
+			return nil, 0, err
+		}
+		if seen(key) {
+			others++
+		} else {
+			unseen = append(unseen, key)
+		}
+	}
+	return unseen, others, rows.Err()
 }
 
 // Absences returns the keys of a stream that the last complete sweep did not find.

@@ -107,6 +107,9 @@ func (b *batch) commit() error {
 }
 
 func (b *batch) end() error {
+	if err := b.job.writer.flush(b.tx); err != nil {
+		return err
+	}
 	if b.job.options.DryRun {
 		return b.tx.Rollback()
 	}
@@ -123,6 +126,7 @@ func (b *batch) fail(err error) error {
 	if b.tx != nil {
 		err = errors.Join(err, b.tx.Rollback())
 	}
+	b.job.writer.reset()
 	b.tx, b.failed = nil, err
 	return err
 }

@@ -154,7 +154,7 @@ func TestIndicesComeWithTheEndOfALoad(t *testing.T) {
 	}
 	r.exec("DROP TRIGGER refuse")
 	r.sync(Options{})
-	if n := indices(); n != int64(5) {
+	if n := indices(); n != int64(7) {
 		t.Errorf("%v indices", n)
 	}
 }

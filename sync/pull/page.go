@@ -2,6 +2,7 @@ package pull
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"solarmirror/store"
@@ -9,7 +10,8 @@ import (
 	"solarmirror/sync/platform"
 )
 
-// writer turns the pages of one stream into rows. It belongs to one goroutine.
+// writer turns the pages of one stream into rows. It belongs to one goroutine. What is to be written waits until flush, so that one statement for each
+// table writes what has changed on many pages.
 type writer struct {
 	stream *Stream
 	runID  int64
@@ -17,15 +19,22 @@ type writer struct {
 	flat   *flatten.Flattener
 	now    func() time.Time // nil for what was read long ago
 
+	// Of what waits in batch.
+	waiting            map[uint64]bool // ids of the records
+	inserted, replaced []int64         // surrogate keys
+
 	keyless int // records without a key that had not been met before
 }
 
+// maxWaiting is how many records wait at the most, but for what the last slice has more. Each takes about 10 KB.
+const maxWaiting = 250
+
 func newWriter(s *Stream, runID int64, now func() time.Time) *writer {
 	batch := s.plan.NewBatch()
-	return &writer{stream: s, runID: runID, now: now, batch: batch, flat: s.plan.NewFlattener(batch)}
+	return &writer{stream: s, runID: runID, now: now, batch: batch, flat: s.plan.NewFlattener(batch), waiting: map[uint64]bool{}}
 }
 
-// writeTx writes a slice. Records with the same key are written one after another, as they would be on two pages.
+// writeTx writes a slice, but for what waits until flush. Records with the same key are written one after another, as they would be on two pages.
 func (w *writer) writeTx(tx *store.Tx, sl slice) (store.Counts, []int64, error) {
 	counts := store.Counts{Pages: 1, Records: int64(len(sl.records))}
 	records, err := w.keyed(tx, sl, &counts)
@@ -61,21 +70,26 @@ func (w *writer) keyed(tx *store.Tx, sl slice, counts *store.Counts) ([]record, 
 
 // apart takes the first record of each key, and leaves what has the same key as an earlier one.
 func apart(records []record) (first, rest []record) {
-	taken := make(map[store.NaturalKey]bool, len(records))
+	taken := make(map[uint64]bool, len(records))
 	for _, r := range records {
-		if taken[r.key] {
+		if taken[r.id] {
 			rest = append(rest, r)
 			continue
 		}
-		taken[r.key] = true
+		taken[r.id] = true
 		first = append(first, r)
 	}
 	return first, rest
 }
 
 // writeDistinct writes records of a page that have different keys, and returns the surrogate keys of those that are in the
-// mirror then.
+// mirror when they are flushed. Whatever waits of the same records comes first.
 func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []record, counts *store.Counts) ([]int64, error) {
+	if slices.ContainsFunc(records, func(r record) bool { return w.waiting[r.id] }) {
+		if err := w.flush(tx); err != nil {
+			return nil, err
+		}
+	}
 	natural := make([]store.NaturalKey, len(records))
 	for i, r := range records {
 		natural[i] = r.key
@@ -84,9 +98,8 @@ func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []reco
 	if err != nil {
 		return nil, err
 	}
-	w.batch.Reset()
 	at := store.FormatTime(pageTime(page))
-	var keys, inserted, replaced []int64
+	keys := make([]int64, 0, len(records))
 	for i, r := range records {
 		known := stored[i]
 		load, err := w.worthLoading(tx, r, known, at)
@@ -113,21 +126,40 @@ func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []reco
 			continue
 		}
 		keys = append(keys, key)
+		w.waiting[r.id] = true
 		if known.Key == 0 {
-			inserted = append(inserted, key)
+			w.inserted = append(w.inserted, key)
+			counts.Inserted++
 		} else {
-			replaced = append(replaced, key)
+			w.replaced = append(w.replaced, key)
+			counts.Changed++
 		}
 	}
-	counts.Inserted += int64(len(inserted))
-	counts.Changed += int64(len(replaced))
-	if err := tx.Upsert(w.batch.Rows, replaced); err != nil {
-		return nil, err
+	if len(w.waiting) < maxWaiting {
+		return keys, nil
 	}
-	if err := tx.Follow(w.stream.Root(), inserted, replaced); err != nil {
-		return nil, err
+	return keys, w.flush(tx)
+}
+
+// flush writes what waits. It comes before the commit.
+func (w *writer) flush(tx *store.Tx) error {
+	defer w.reset()
+	if len(w.waiting) > 0 {
+		if err := tx.Upsert(w.batch.Rows, w.replaced); err != nil {
+			return err
+		}
+		if err := tx.Follow(w.stream.Root(), w.inserted, w.replaced); err != nil {
+			return err
+		}
 	}
-	return keys, tx.Drift(w.stream.Name(), driftList(w.batch.Drift))
+	return tx.Drift(w.stream.Name(), driftList(w.batch.Drift))
+}
+
+// reset forgets what waits.
+func (w *writer) reset() {
+	w.batch.Reset()
+	clear(w.waiting)
+	w.inserted, w.replaced = w.inserted[:0], w.replaced[:0]
 }
 
 // worthLoading says whether a record must be flattened: it is new, or its content differs and is not older than what is

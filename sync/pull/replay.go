@@ -148,10 +148,14 @@ func (r *replay) load(ctx context.Context, reject store.RejectRecord) (store.Cou
 	}
 	page := &platform.Page{Source: reject.Source, FetchedAt: reject.FirstSeenAt}
 	counts, _, err := w.writeTx(tx, slice{page: page, records: []record{w.stream.identify(reject.Raw)}})
+	if err == nil {
+		err = w.flush(tx)
+	}
 	if err == nil && counts.Rejected == 0 {
 		err = tx.Replayed(reject.ID)
 	}
 	if err != nil {
+		w.reset()
 		return store.Counts{}, errors.Join(err, tx.Rollback())
 	}
 	return counts, tx.Commit()

@@ -368,7 +368,7 @@ func samePrefix(a, b []uint64) bool {
 }
 
 // take checks a slice against what was read, remembers it, and hands on the rows that are new or changed. Rows behind all those known
-// continue the list; the place of a new row among known ones, or of one that has changed, is left open.
+// continue the list; the place of a new row among known ones, or of one that has changed, is left open. The bytes of the rows are gone afterwards.
 func (s *scan) take(page *platform.Page, records []record, emit func(slice) error) error {
 	s.checkOrder(records)
 	fresh := make([]record, 0, len(records))
@@ -381,7 +381,9 @@ func (s *scan) take(page *platform.Page, records []record, emit func(slice) erro
 		}
 		s.mark(r, i >= from)
 	}
-	return emit(slice{page: page, records: fresh, cursor: s.cursor})
+	err := emit(slice{page: page, records: fresh, cursor: s.cursor})
+	page.Release()
+	return err
 }
 
 // newFrom is behind the last row of a slice that the round has read before.

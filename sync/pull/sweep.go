@@ -19,12 +19,13 @@ func (e *Engine) sweep(ctx context.Context, j *job, windows []*window) error {
 	if err != nil {
 		return err
 	}
-	c := census{}
-	for p, err := range e.Mirror.Present(ctx, j.stream.Root(), j.stream.partition) {
-		if err != nil {
-			return err
-		}
-		c.count(p, seenIn(windows, p.Key), before[p.Key])
+	unseen, seen, err := e.Mirror.Unseen(ctx, j.stream.Root(), j.stream.partition, func(key int64) bool { return seenIn(windows, key) })
+	if err != nil {
+		return err
+	}
+	c := census{held: seen}
+	for _, p := range unseen {
+		c.miss(p, before[p.Key])
 	}
 	if c.missing() == 0 && len(before) == 0 {
 		return nil
@@ -54,11 +55,8 @@ type census struct {
 	missingRemoved int     // of them, those that were last listed as removed
 }
 
-func (c *census) count(p store.Present, seen, missedBefore bool) {
+func (c *census) miss(p store.Present, missedBefore bool) {
 	c.held++
-	if seen {
-		return
-	}
 	if p.Removed {
 		c.missingRemoved++
 	}
