@@ -26,12 +26,18 @@ func (t *Table) DDL() string {
 	return b.String()
 }
 
+// deletedAt is NULL in all rows but the tombstones. An index over it holds these alone.
+const deletedAt = "_deleted_at"
+
 // IndexDDL returns the statements that create the secondary indices, by the indices' names.
 func (t *Table) IndexDDL() map[string]string {
 	list := map[string]string{}
 	for _, columns := range t.Indices {
 		name := t.Name + "_" + strings.Join(columns, "_")
 		list[name] = fmt.Sprintf("CREATE INDEX %s ON %s (%s)", name, t.Name, strings.Join(columns, ", "))
+		if columns[0] == deletedAt {
+			list[name] += " WHERE " + deletedAt + " IS NOT NULL"
+		}
 	}
 	return list
 }

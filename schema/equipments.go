@@ -13,7 +13,7 @@ var Equipments = &Table{
 	Shape:   Root,
 	Key:     []string{"equipment_key"},
 	Unique:  []string{"type", "product_code"},
-	Indices: [][]string{{"product_code"}},
+	Indices: [][]string{{"product_code"}, {deletedAt}},
 	Columns: concat(
 		[]Column{
 			own("equipment_key", Surrogate, "Surrogate key of the item, of the mirror's own making.", "Chave do equipamento"),

@@ -15,7 +15,7 @@ var Requests = &Table{
 	Unique: []string{
 		"request_type", "id",
 	},
-	Indices: [][]string{{"code"}, {"order_created"}, {"deal_status"}},
+	Indices: [][]string{{"code"}, {"order_created"}, {"deal_status"}, {deletedAt}},
 	Columns: concat(
 		[]Column{
 			own("request_key", Surrogate, "Surrogate key of the request, of the mirror's own making.", "Chave do pedido"),

@@ -117,7 +117,7 @@ type Table struct {
 	Columns []Column
 	Key     []string   // primary key columns
 	Unique  []string   // the natural key of a Root: always two columns
-	Indices [][]string // secondary indices
+	Indices [][]string // secondary indices; see IndexDDL
 	Arrays  []Array    // of a Values table
 	// Bare is the field a plain string stands for where the array at Path holds one in place of an object: "x" is
 	// read as {Bare: "x"}. "" when a plain string has no meaning there.

@@ -21,7 +21,7 @@ func indicesOf(t *testing.T, m *Mirror) (n int) {
 	return all - len(missing)
 }
 
-const allIndices = 5
+const allIndices = 7
 
 // A new file gets the indices of its record tables when it is asked for, once, and whatever writes it goes on writing.
 func TestIndicesComeAfterTheLoad(t *testing.T) {
@@ -49,6 +49,9 @@ func TestIndicesComeAfterTheLoad(t *testing.T) {
 	}
 	soundFile(t, m)
 	if plan := planOf(t, m, "SELECT * FROM request_products WHERE product_code = 'x'"); !strings.Contains(plan, "request_products_product_code") {
+		t.Errorf("plan %s", plan)
+	}
+	if plan := planOf(t, m, recordCountSQL(schema.Requests)); strings.Count(plan, "COVERING INDEX") != 2 || !strings.Contains(plan, "requests__deleted_at") {
 		t.Errorf("plan %s", plan)
 	}
 }

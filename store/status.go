@@ -15,12 +15,13 @@ type RecordCount struct {
 	Total   int64  `db:"total"`
 }
 
-// RecordCounts counts the records of each root table, in the order of schema.Roots. It reads the tables through.
+// RecordCounts counts the records of each root table, in the order of schema.Roots. It reads two indices, the narrowest of
+// the table and that of the tombstones; where those are still to be made, the table.
 func (m *Mirror) RecordCounts(ctx context.Context) ([]RecordCount, error) {
 	var list []RecordCount
 	for _, root := range schema.Roots() {
 		count := RecordCount{Table: root.Name}
-		err := m.read.GetContext(ctx, &count, "SELECT count(*) AS total, count(_deleted_at) AS deleted FROM "+root.Name)
+		err := m.read.GetContext(ctx, &count, recordCountSQL(root))
 		if err != nil {
 			return nil, fmt.Errorf("count %s: %w", root.Name, explain(m.path, err))
 		}
@@ -28,6 +29,10 @@ func (m *Mirror) RecordCounts(ctx context.Context) ([]RecordCount, error) {
 		list = append(list, count)
 	}
 	return list, nil
+}
+
+func recordCountSQL(root *schema.Table) string {
+	return fmt.Sprintf("SELECT (SELECT count(*) FROM %[1]s) AS total, (SELECT count(*) FROM %[1]s WHERE _deleted_at IS NOT NULL) AS deleted", root.Name)
 }
 
 // RejectCounts returns how many rejects of each stream wait to be replayed; streams without any are left out.
