@@ -25,16 +25,17 @@ import (
 const (
 	demoDir      = "solarmirror-demo"
 	demoRequests = 2000
-	demoPasses   = 30 * 24 * time.Hour // between the two syncs
+	demoDays     = 30 // that pass on the platform
+	demoDay      = 24 * time.Hour
 )
 
 func newDemoCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
 		Short: "Mirror a simulated platform and look at the result; needs nothing",
-		Long: fmt.Sprintf(`Start a simulated platform inside this process, mirror it into ./%s/, let 30 days
-pass there, sync again, show a few answers and write the sales report. Needs no
-configuration and no network; an earlier demo in the same place is replaced.`, demoDir),
+		Long: fmt.Sprintf(`Start a simulated platform inside this process, mirror it into ./%s/, let %d days
+pass there with a sync each day, show a few answers and write the sales report. Needs no
+configuration and no network; an earlier demo in the same place is replaced.`, demoDir, demoDays),
 		Example: "  solarmirror demo",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context()) },
@@ -51,8 +52,8 @@ func (a *app) demo(ctx context.Context) error {
 	if err := d.replaceEarlier(); err != nil {
 		return err
 	}
-	// The platform starts 30 days back, so that its present is ours when the time has passed.
-	d.time.Store(time.Now().Add(-demoPasses).UnixMilli())
+	// The platform starts so far back that its present is ours when the days have passed.
+	d.time.Store(time.Now().Add(-demoDays * demoDay).UnixMilli())
 	url, stop, err := d.startPlatform(ctx)
 	if err != nil {
 		return err
@@ -125,14 +126,13 @@ func (d *demo) tell(ctx context.Context, engine *pull.Engine) error {
 	steps := []struct {
 		title   string
 		options pull.Options
-		passes  time.Duration // on the platform, before the step
+		days    int // that pass on the platform, with a sync each
 	}{
 		{"First sync: everything", pull.Options{}, 0},
-		{"30 days pass on the platform. Second sync: what was updated, and new equipment", pull.Options{}, demoPasses},
+		{fmt.Sprintf("%d days pass on the platform, with a sync each: what was updated, and new equipment", demoDays), pull.Options{}, demoDays},
 		{"Prices and stock change without a trace in the filters: a full sync of the catalogue", pull.Options{Full: true}, 0},
 	}
 	for i, step := range steps {
-		d.time.Add(step.passes.Milliseconds())
 		step.options.Trigger = store.TriggerManual
 		streams := pull.Streams()
 		if step.options.Full {
@@ -142,7 +142,7 @@ func (d *demo) tell(ctx context.Context, engine *pull.Engine) error {
 		fmt.Fprintf(d.stdout, "\n%d. %s\n\n", i+1, step.title)
 		show, done := d.newProgress()
 		engine.Progress = show
-		report, err := engine.Sync(ctx, step.options)
+		report, err := d.sync(ctx, engine, step.options, step.days)
 		done()
 		if err := errors.Join(err, d.printReport(report, false)); err != nil {
 			return err
@@ -153,6 +153,28 @@ func (d *demo) tell(ctx context.Context, engine *pull.Engine) error {
 	}
 	d.sayNext()
 	return nil
+}
+
+// sync syncs now, or once on each of the coming days, and says what was done in all.
+func (d *demo) sync(ctx context.Context, engine *pull.Engine, o pull.Options, days int) (*pull.Report, error) {
+	if days == 0 {
+		return engine.Sync(ctx, o)
+	}
+	sum := &pull.Report{Streams: make([]pull.StreamReport, len(o.Streams))}
+	for range days {
+		d.time.Add(demoDay.Milliseconds())
+		report, err := engine.Sync(ctx, o)
+		if err != nil {
+			return report, err
+		}
+		for i, s := range report.Streams {
+			s.Counts.Add(sum.Streams[i].Counts)
+			s.Requests += sum.Streams[i].Requests
+			s.Duration += sum.Streams[i].Duration
+			sum.Streams[i] = s
+		}
+	}
+	return sum, nil
 }
 
 // demoAnswers are questions worth asking of any mirror.
@@ -173,7 +195,7 @@ FROM bi_items WHERE product_type = 'inverter' AND is_order GROUP BY manufacturer
 	{"What runs out next?", `
 SELECT s.product_code, e.name, s.center_code, s.current - s.reserved AS free, s.sold_90d, round(s.days_of_cover, 1) AS days_of_cover
 FROM bi_stock s JOIN equipments e USING (equipment_key)
-WHERE s.days_of_cover IS NOT NULL ORDER BY s.days_of_cover, s.sold_90d DESC LIMIT 5`},
+WHERE s.days_of_cover > 0 ORDER BY s.days_of_cover, s.sold_90d DESC LIMIT 5`},
 }
 
 // answer prints the answers, and writes the report on all of them.

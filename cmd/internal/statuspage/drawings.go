@@ -12,7 +12,7 @@ import (
 var outcomes = []struct {
 	outcome store.Outcome
 	tone    charts.Tone
-}{{store.OK, charts.Good}, {store.Running, charts.Muted}, {store.Interrupted, charts.Muted}, {store.Partial, charts.Warning}, {store.Failed, charts.Bad}}
+}{{store.OK, charts.Good}, {store.Running, charts.Neutral}, {store.Interrupted, charts.Muted}, {store.Partial, charts.Warning}, {store.Failed, charts.Bad}}
 
 // RunsChart shows how the runs of each day ended. Outcomes that did not happen are left out, but for the good one.
 func (v *view) RunsChart() (template.HTML, error) {

@@ -84,7 +84,7 @@ func TestPage(t *testing.T) {
 	for _, want := range []string{
 		"Companies in doubt: 2.", "Budgets are 5 h old", "Equipments have not been read to their end yet", "first load 62.1%",
 		`<p class="figure">4 min ago</p>`, "orders that could not be loaded and are kept as they came: 3.", "Runs a day, by outcome", "Records written a day", "7 of 9 windows",
-		"2024-01-01 to 2024-10-01", "weaker promise", "outbox show 2</code> sent 26 h ago", "/customData/*/field00", "and 2 more", ">waiting<",
+		"2024-01-01</span> to <span class=\"date\">2024-10-01", "weaker promise", "outbox show 2</code> sent 26 h ago", "/customData/*/field00", "and 2 more", ">waiting<",
 		"<dt>Next run</dt><dd>in 11 min<", "<dt>Next run</dt><dd>not on schedule<", "<dt>Next run</dt><dd>now<",
 		"mirrors https://sales.example.com", "v1.2.3 (abcdef0)", "America/Sao_Paulo", "saying &#34;…&#34;",
 	} {
