@@ -83,6 +83,7 @@
 //   - the virtual table in their place: 132 µs and 371 allocations
 //   - transactions of a thousand records instead: 195 → 144 µs, side by side on a busier machine
 //   - no secondary indices while loading, 60,000 requests: 171 → 131 µs; at 20,000 the gain is smaller, at 500,000 greater
+//   - status of 60,000 requests, which counts them: 83 → 42 ms of CPU with an index of the tombstones; 40 of them are any command's start
 //
 // What does not pay, or has a price:
 //

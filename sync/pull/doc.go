@@ -71,8 +71,12 @@
 //
 // While a slice is looked at and written, the next ones are fetched: InFlight at one time, and where the list's length is known four times as many
 // ahead, so that the others go on while one request is tried again. Against 5 requests a second, answers after 200 ms and every 40th a 503, a
-// first load makes use of 99 % of the allowed rate. package store says what makes writing fast. The benchmarks, FirstLoad, Resync and
-// Throttled, read over real HTTP:
+// first load makes use of 99 % of the allowed rate. package store says what makes writing fast. What has changed waits until a
+// transaction's end, so that a statement writes the rows of many pages; bodies are read into memory that was used before; a sweep reads keys
+// from an index. Together these took a re-sync with nothing changed from 60 to 33 and 54 µs of CPU per record (two pairs of runs, interleaved, on a
+// machine shared with many) and from 8.5 to 1.8 KB of new memory. With 1 % changed the same runs show no gain: 107 and 103 µs before, 91 and 114 after.
+// There the writing of what changed takes the most, then the marts and the commits, since rewriting a record whole touches a page in each of its tables.
+// The benchmarks, FirstLoad, Resync and Throttled, read over real HTTP, and count this process alone:
 //
 //	go test ./sync/pull -run '^$' -bench . -benchtime 2x
 //
