@@ -26,7 +26,8 @@ const (
 	demoDir      = "solarmirror-demo"
 	demoRequests = 2000
 	demoDays     = 30 // that pass on the platform
-	demoDay      = 24 * time.Hour
+	demoSyncs    = 6  // on the way, so that records are met in more than two states
+	demoStep     = demoDays * 24 * time.Hour / demoSyncs
 )
 
 func newDemoCommand(a *app) *cobra.Command {
@@ -34,8 +35,8 @@ func newDemoCommand(a *app) *cobra.Command {
 		Use:   "demo",
 		Short: "Mirror a simulated platform and look at the result; needs nothing",
 		Long: fmt.Sprintf(`Start a simulated platform inside this process, mirror it into ./%s/, let %d days
-pass there with a sync each day, show a few answers and write the sales report. Needs no
-configuration and no network; an earlier demo in the same place is replaced.`, demoDir, demoDays),
+pass there with %d syncs, show a few answers and write the sales report. Needs no
+configuration and no network; an earlier demo in the same place is replaced.`, demoDir, demoDays, demoSyncs),
 		Example: "  solarmirror demo",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.demo(cmd.Context()) },
@@ -53,7 +54,7 @@ func (a *app) demo(ctx context.Context) error {
 		return err
 	}
 	// The platform starts so far back that its present is ours when the days have passed.
-	d.time.Store(time.Now().Add(-demoDays * demoDay).UnixMilli())
+	d.time.Store(time.Now().Add(-demoSyncs * demoStep).UnixMilli())
 	url, stop, err := d.startPlatform(ctx)
 	if err != nil {
 		return err
@@ -126,10 +127,10 @@ func (d *demo) tell(ctx context.Context, engine *pull.Engine) error {
 	steps := []struct {
 		title   string
 		options pull.Options
-		days    int // that pass on the platform, with a sync each
+		syncs   int // with time passing on the platform before each; 0 is one sync now
 	}{
 		{"First sync: everything", pull.Options{}, 0},
-		{fmt.Sprintf("%d days pass on the platform, with a sync each: what was updated, and new equipment", demoDays), pull.Options{}, demoDays},
+		{fmt.Sprintf("%d days pass on the platform, with %d syncs: what was updated, and new equipment", demoDays, demoSyncs), pull.Options{}, demoSyncs},
 		{"Prices and stock change without a trace in the filters: a full sync of the catalogue", pull.Options{Full: true}, 0},
 	}
 	for i, step := range steps {
@@ -142,7 +143,7 @@ func (d *demo) tell(ctx context.Context, engine *pull.Engine) error {
 		fmt.Fprintf(d.stdout, "\n%d. %s\n\n", i+1, step.title)
 		show, done := d.newProgress()
 		engine.Progress = show
-		report, err := d.sync(ctx, engine, step.options, step.days)
+		report, err := d.sync(ctx, engine, step.options, step.syncs)
 		done()
 		if err := errors.Join(err, d.printReport(report, false)); err != nil {
 			return err
@@ -155,14 +156,14 @@ func (d *demo) tell(ctx context.Context, engine *pull.Engine) error {
 	return nil
 }
 
-// sync syncs now, or once on each of the coming days, and says what was done in all.
-func (d *demo) sync(ctx context.Context, engine *pull.Engine, o pull.Options, days int) (*pull.Report, error) {
-	if days == 0 {
+// sync syncs now, or so many times while time passes, and says what was done in all.
+func (d *demo) sync(ctx context.Context, engine *pull.Engine, o pull.Options, times int) (*pull.Report, error) {
+	if times == 0 {
 		return engine.Sync(ctx, o)
 	}
 	sum := &pull.Report{Streams: make([]pull.StreamReport, len(o.Streams))}
-	for range days {
-		d.time.Add(demoDay.Milliseconds())
+	for range times {
+		d.time.Add(demoStep.Milliseconds())
 		report, err := engine.Sync(ctx, o)
 		if err != nil {
 			return report, err
