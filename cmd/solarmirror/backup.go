@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -74,11 +75,18 @@ func (a *app) backup(ctx context.Context, to string, wait bool) error {
 func (a *app) sayHowToRestore(done *store.Backups, mirror, outbox string) error {
 	fmt.Fprint(a.stdout, "\nTo restore, stop every solarmirror that uses them, then:\n\n")
 	if done.Mirror != "" {
-		fmt.Fprintf(a.stdout, "  rm -f '%[1]s-wal' '%[1]s-shm'\n  install -D -m 644 '%[2]s' '%[1]s'\n", mirror, done.Mirror)
+		fmt.Fprintf(a.stdout, "  rm -f %s %s\n  install -D -m 644 %s %s\n",
+			shellWord(mirror+"-wal"), shellWord(mirror+"-shm"), shellWord(done.Mirror), shellWord(mirror))
 	}
 	if done.Outbox != "" {
-		fmt.Fprintf(a.stdout, "  rm -f '%[1]s-journal'\n  install -m 600 '%[2]s' '%[1]s'    # %[1]s.sends stays as it is\n", outbox, done.Outbox)
+		fmt.Fprintf(a.stdout, "  rm -f %s\n  install -m 600 %s %s    # %s.sends stays as it is\n",
+			shellWord(outbox+"-journal"), shellWord(done.Outbox), shellWord(outbox), outbox)
 	}
 	_, err := fmt.Fprintf(a.stdout, "  %s sync\n", commandName())
 	return err
+}
+
+// shellWord is a path as one word of a command that is to be pasted into a shell.
+func shellWord(path string) string {
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
