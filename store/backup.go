@@ -16,6 +16,7 @@ type BackupOptions struct {
 	To             string    // a directory
 	Mirror, Outbox string    // paths of the databases; either may be missing
 	Now            time.Time // for the names of the copies
+	Keep           int       // how many copies of each there may be in To, older ones are removed; 0 for all
 	Wait           bool      // for another backup to the same place to end
 }
 
@@ -80,7 +81,23 @@ func backup(ctx context.Context, o BackupOptions) (*Backups, error) {
 	if done == (Backups{}) {
 		return nil, noDatabase(o.Mirror)
 	}
-	return &done, nil
+	return &done, done.prune(o)
+}
+
+// prune removes copies that are too many, of what was copied this time: the last copies of a file that is lost stay.
+func (b Backups) prune(o BackupOptions) error {
+	if o.Keep == 0 {
+		return nil
+	}
+	for name, made := range map[string]string{"mirror": b.Mirror, "outbox": b.Outbox} {
+		if made == "" {
+			continue
+		}
+		if err := (versions{path: filepath.Join(o.To, name+".db")}).prune(o.Keep); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // removeParts removes what a killed backup left.

@@ -52,7 +52,7 @@ func (v versions) replace(part string) error {
 	if err := os.Rename(part, v.path); err != nil {
 		return err
 	}
-	return v.prune()
+	return v.prune(v.keep - 1)
 }
 
 // earlier lists the versions beside path, oldest first.
@@ -74,12 +74,13 @@ func (v versions) earlier() ([]string, error) {
 	return list, nil
 }
 
-func (v versions) prune() error {
+// prune removes earlier versions until no more than keep of them are left.
+func (v versions) prune(keep int) error {
 	list, err := v.earlier()
 	if err != nil {
 		return err
 	}
-	for len(list) >= max(1, v.keep) {
+	for len(list) > max(0, keep) {
 		if err := removeDatabase(list[0]); err != nil {
 			return fmt.Errorf("remove an earlier copy: %w", err)
 		}

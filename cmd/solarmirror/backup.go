@@ -14,6 +14,7 @@ import (
 
 func newBackupCommand(a *app) *cobra.Command {
 	var to string
+	var keep int
 	var wait bool
 	cmd := &cobra.Command{
 		Use:   "backup --to DIR",
@@ -33,26 +34,31 @@ To restore: stop every solarmirror, remove the -wal, -shm and -journal files bes
 databases, copy the backups over them (the outbox with mode 0600), leave outbox.db.sends where
 it is, and run "solarmirror sync". What may have been sent since the backup is then in doubt
 ("solarmirror outbox list ambiguous"). A backup prints these steps with the names filled in.`,
-		Example: "  solarmirror backup --to /var/backups/solarmirror",
+		Example: "  solarmirror backup --to /var/backups/solarmirror\n  solarmirror backup --to /var/backups/solarmirror --keep 7",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if to == "" {
 				return &usageError{command: cmd.CommandPath(), err: errors.New("--to DIR is missing: say where the copies go")}
 			}
-			return a.backup(cmd.Context(), to, wait)
+			if keep < 0 {
+				return &usageError{command: cmd.CommandPath(), err: fmt.Errorf("--keep %d: a number of copies, or 0 to keep them all", keep)}
+			}
+			return a.backup(cmd.Context(), store.BackupOptions{To: to, Keep: keep, Wait: wait})
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "`directory` the copies go to")
+	cmd.Flags().IntVar(&keep, "keep", 0, "keep the newest `n` copies of each file there and remove older ones (default: all)")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for another backup to the same directory to end instead of failing with exit code 11")
 	return cmd
 }
 
-func (a *app) backup(ctx context.Context, to string, wait bool) error {
+func (a *app) backup(ctx context.Context, o store.BackupOptions) error {
 	c, err := a.config()
 	if err != nil {
 		return err
 	}
-	done, err := store.Backup(ctx, store.BackupOptions{To: to, Mirror: c.Mirror.Path, Outbox: c.Outbox.Path, Now: time.Now(), Wait: wait})
+	o.Mirror, o.Outbox, o.Now = c.Mirror.Path, c.Outbox.Path, time.Now()
+	done, err := store.Backup(ctx, o)
 	if err != nil {
 		return err
 	}
