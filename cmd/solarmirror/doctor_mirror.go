@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"solarmirror/cmd/internal/age"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
 )
@@ -142,7 +143,7 @@ func checkFreshness(ctx context.Context, p *patient) finding {
 			return failure("solarmirror status", "%v", err)
 		}
 		old := p.now().Sub(complete)
-		text := fmt.Sprintf("%s %s old", stream.Name(), age(old.Seconds()))
+		text := fmt.Sprintf("%s %s old", stream.Name(), age.Of(old))
 		if complete.IsZero() {
 			text = stream.Name() + " never complete"
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/age"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
 )
@@ -75,6 +76,11 @@ type streamStatus struct {
 	AgeSeconds      *float64   `json:"age_seconds"`
 	LastFullScanAt  *time.Time `json:"last_full_scan_at"`
 	Rejected        int64      `json:"rejected"`
+}
+
+// age is AgeSeconds in words.
+func (s *streamStatus) age() string {
+	return age.Of(time.Duration(*s.AgeSeconds * float64(time.Second)))
 }
 
 type tableStatus struct {
@@ -175,8 +181,8 @@ func (s *status) readStreams(ctx context.Context, mirror *store.Mirror, now time
 		}
 		at.CompleteThrough, at.LastFullScanAt = known(complete), known(full)
 		if at.CompleteThrough != nil {
-			age := now.Sub(complete).Seconds()
-			at.AgeSeconds = &age
+			seconds := now.Sub(complete).Seconds()
+			at.AgeSeconds = &seconds
 		}
 		s.Streams = append(s.Streams, at)
 	}
@@ -242,7 +248,7 @@ func (s *status) stale(maxAge time.Duration) error {
 		case at.AgeSeconds == nil:
 			return &staleError{stream: at.Stream, why: "has never been read to its end", max: maxAge}
 		case *at.AgeSeconds > maxAge.Seconds():
-			return &staleError{stream: at.Stream, why: "is " + age(*at.AgeSeconds) + " old", max: maxAge}
+			return &staleError{stream: at.Stream, why: "is " + at.age() + " old", max: maxAge}
 		}
 	}
 	return nil
@@ -261,7 +267,7 @@ func (a *app) printStatus(s *status, asJSON bool) error {
 	for _, at := range s.Streams {
 		old := "never complete"
 		if at.AgeSeconds != nil {
-			old = age(*at.AgeSeconds)
+			old = at.age()
 		}
 		streams.add(at.Stream, minuteOrNil(at.CompleteThrough), old, minuteOrNil(at.LastFullScanAt), at.Rejected)
 	}
@@ -326,18 +332,4 @@ func minuteOrNil(t *time.Time) any {
 		return nil
 	}
 	return minute(*t)
-}
-
-// age says how long ago, as exactly as matters.
-func age(seconds float64) string {
-	d := time.Duration(seconds * float64(time.Second))
-	switch {
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }

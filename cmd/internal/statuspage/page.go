@@ -12,6 +12,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"solarmirror/cmd/internal/age"
 	"solarmirror/cmd/internal/charts"
 	"solarmirror/store"
 	"solarmirror/sync/schedule"
@@ -53,7 +54,7 @@ func (v *view) functions() template.FuncMap {
 		"ago":    v.ago,
 		"number": func(n int64) string { return charts.English.Number(float64(n), 0) },
 		"bytes":  func(n int64) string { return humanize.IBytes(uint64(max(n, 0))) },
-		"took":   took,
+		"took":   age.Of,
 		"tone":   tone,
 		"span":   span,
 	}
@@ -84,23 +85,9 @@ func (v *view) ago(t time.Time) string {
 		return ""
 	}
 	if d := t.Sub(v.taken); d > 0 {
-		return "in " + took(d)
+		return "in " + age.Of(d)
 	}
-	return took(v.taken.Sub(t)) + " ago"
-}
-
-func took(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return "under 1 s"
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
+	return age.Of(v.taken.Sub(t)) + " ago"
 }
 
 func span(from, to time.Time) time.Duration { return to.Sub(from) }

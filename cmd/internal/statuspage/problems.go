@@ -6,6 +6,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"solarmirror/cmd/internal/age"
 	"solarmirror/cmd/internal/charts"
 	"solarmirror/store"
 )
@@ -53,7 +54,7 @@ func (v *view) Problems() []problem {
 		case s.complete.IsZero():
 			report(&warnings, "", "%s have not been read to their end yet.", capital(s.name))
 		case v.isStale(s):
-			report(&bad, "solarmirror sync", "%s are %s old.", capital(s.name), took(v.taken.Sub(s.complete)))
+			report(&bad, "solarmirror sync", "%s are %s old.", capital(s.name), age.Of(v.taken.Sub(s.complete)))
 		}
 		if s.rejected > 0 {
 			report(&warnings, "solarmirror rejects list", "Records of %s that could not be loaded and are kept as they came: %s.", s.name, charts.English.Number(float64(s.rejected), 0))
