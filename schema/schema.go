@@ -16,9 +16,9 @@
 //   - [Many]: an array of objects, or of plain strings. Rows carry the 1-based position of their element.
 //   - [Values]: several arrays of numbers gathered in one table, told apart by a name.
 //
-// Child rows are replaced together with their root row, in one transaction. A child table's key starts with the
+// Child rows are written together with their root row, in one transaction. A child table's key starts with the
 // root's surrogate key, so a record's rows lie side by side on disk (WITHOUT ROWID). Foreign keys are declared, because tools
-// infer joins from them, but not enforced while writing: the writer replaces whole records, and a check per row
+// infer joins from them, but not enforced while writing: the writer writes whole records, and a check per row
 // would cost a seventh of the load.
 //
 // The platform only ever shows the present. What analysts need of the past stands in [History] tables, which follow some columns of a

@@ -15,8 +15,9 @@
 // The caller reads a page, hashes its records and asks [Tx.Stored] what the mirror holds under their natural keys.
 // Records whose hash is the stored one are done. New ones get a surrogate key from [Tx.NewKey]; those and the
 // changed ones go through [Tx.Upsert], which replaces a record whole: its root row is upserted (keeping
-// _first_seen_at) and its child rows are deleted and inserted again. Rows, rejects, drift and watermark of a page are
-// one transaction, so a kill at any moment leaves whole pages and a watermark that fits them.
+// _first_seen_at), of its child rows those are written that differ from what is there, and those deleted that are no
+// more. Rows, rejects, drift and watermark of a page are one transaction, so a kill at any moment leaves whole pages
+// and a watermark that fits them.
 //
 // A [Tx] that met an error does nothing more: SQLite may already have rolled back by itself, and whatever came next
 // would be committed alone. Every later call returns the first error, and Commit rolls back.
@@ -83,6 +84,8 @@
 //   - the virtual table in their place: 132 µs and 371 allocations
 //   - transactions of a thousand records instead: 195 → 144 µs, side by side on a busier machine
 //   - no secondary indices while loading, 60,000 requests: 171 → 131 µs; at 20,000 the gain is smaller, at 500,000 greater
+//   - of records that have changed, only rows that differ are written, and only indices that do: re-sync of 10,000 with all changed 252 → 196 µs,
+//     with 1 % changed 34 → 31 (medians of five, interleaved); what was there is compared in SQLite, by the statement that writes
 //   - status of 60,000 requests, which counts them: 83 → 42 ms of CPU with an index of the tombstones; 40 of them are any command's start
 //
 // What does not pay, or has a price:

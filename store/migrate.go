@@ -208,7 +208,8 @@ func (tx *Tx) apply(found *layout) error {
 	if _, err := tx.exec("empty _columns", "DELETE FROM _columns"); err != nil {
 		return err
 	}
-	return tx.insertRows(mod.dictionary)
+	_, err = tx.execOver(mod.dictionary, "fill _columns", mod.statements[mod.dictionary.Table].insert)
+	return err
 }
 
 // seedHistory begins the history of the records a file holds already, in the tables it did not have. The mirror knows since when

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/jmoiron/sqlx"
 
@@ -107,8 +108,9 @@ func (tx *Tx) NewKey(root *schema.Table) int64 {
 	return tx.lastKey[root]
 }
 
-// Upsert writes the rows of records of one root. replaced are the surrogate keys of those the mirror holds already: their
-// child rows are deleted first. A root row whose key exists is updated but for its key columns and _first_seen_at.
+// Upsert writes the rows of records of one root. replaced are the surrogate keys of those the mirror holds already: of their child rows,
+// those that differ are written and those that are no more are deleted. A root row whose key exists is updated but for its key columns and
+// _first_seen_at.
 func (tx *Tx) Upsert(rows []schema.Rows, replaced []int64) error {
 	if err := tx.usable(); err != nil {
 		return fmt.Errorf("write records: %w", err)
@@ -120,21 +122,24 @@ func (tx *Tx) Upsert(rows []schema.Rows, replaced []int64) error {
 	if err != nil {
 		return tx.fail("write records", err)
 	}
-	if err := tx.replace(root.Tables()[1:], rows, replaced); err != nil {
+	if err := tx.write(root.Tables(), rows, replaced); err != nil {
 		return err
 	}
 	return tx.noteStaleRows(root, rows)
 }
 
-// replace deletes the rows that records have in some child tables, and writes others.
-func (tx *Tx) replace(children []*schema.Table, rows []schema.Rows, keys []int64) error {
-	for _, child := range children {
-		if err := tx.deleteChildren(child, keys); err != nil {
-			return err
+// write makes rows those of their records in some tables; replaced are the keys of the records that may have others there.
+func (tx *Tx) write(tables []*schema.Table, rows []schema.Rows, replaced []int64) error {
+	for _, t := range tables {
+		of := schema.Rows{Table: t}
+		if i := slices.IndexFunc(rows, func(r schema.Rows) bool { return r.Table == t }); i >= 0 {
+			of = rows[i]
 		}
-	}
-	for i := range rows {
-		if err := tx.insertRows(&rows[i]); err != nil {
+		write := tx.writeChildren
+		if t.Shape == schema.Root {
+			write = tx.writeRoot
+		}
+		if err := write(&of, replaced); err != nil {
 			return err
 		}
 	}
@@ -160,41 +165,36 @@ func (tx *Tx) rootOf(rows []schema.Rows) (*schema.Table, error) {
 	return root, nil
 }
 
-// deleteChildren deletes the rows that records have in a child table.
-func (tx *Tx) deleteChildren(child *schema.Table, keys []int64) error {
-	if len(keys) == 0 {
-		return nil
-	}
-	values := make([]any, len(keys))
-	for i, key := range keys {
-		values[i] = key
-	}
-	_, err := tx.execOver(values, 1, "delete from "+child.Name, tx.m.model.statements[child].delete)
-	return err
-}
-
-// insertRows writes rows into their table, in one statement.
-func (tx *Tx) insertRows(rows *schema.Rows) error {
-	t := rows.Table
-	doing := "insert into " + t.Name
-	if len(rows.Values)%len(t.Columns) != 0 {
-		return tx.fail(doing, fmt.Errorf("%d values are no whole rows of %d columns", len(rows.Values), len(t.Columns)))
-	}
-	known, err := tx.statements(t)
-	if err != nil {
-		return tx.fail(doing, err)
-	}
-	if len(rows.Values) == 0 {
-		return nil
-	}
-	touched, err := tx.execOver(rows.Values, len(t.Columns), doing, known.insert)
+func (tx *Tx) writeRoot(rows *schema.Rows, replaced []int64) error {
+	known := tx.m.model.statements[rows.Table]
+	doing := "write to " + rows.Table.Name
+	touched, err := tx.execOver(rows, doing, known.insert)
 	if err != nil {
 		return err
 	}
 	if touched != int64(rows.Len()) {
 		return tx.failStray(doing, known, rows)
 	}
-	return nil
+	if len(replaced) > 0 {
+		_, err = tx.execOver(rows, doing, known.reindex)
+	}
+	return err
+}
+
+func (tx *Tx) writeChildren(rows *schema.Rows, replaced []int64) error {
+	known := tx.m.model.statements[rows.Table]
+	write := known.insert
+	if len(replaced) > 0 {
+		if _, err := tx.execOver(rows, "delete from "+rows.Table.Name, known.surplus, keyList(replaced)); err != nil {
+			return err
+		}
+		write = known.upsert
+	}
+	if len(rows.Values) == 0 {
+		return nil
+	}
+	_, err := tx.execOver(rows, "write to "+rows.Table.Name, write)
+	return err
 }
 
 // failStray names the key that kept an upsert from touching all its rows.
@@ -208,11 +208,15 @@ func (tx *Tx) failStray(doing string, known *statements, rows *schema.Rows) erro
 	return tx.fail(doing, fmt.Errorf("key %d belongs to another record", key))
 }
 
-// execOver runs a statement that works on rows of so many values each, which it finds in the source.
-func (tx *Tx) execOver(values []any, row int, doing, query string) (int64, error) {
-	tx.m.rows.show(values, row)
+// execOver runs a statement that finds rows in the source, and returns how many it touched.
+func (tx *Tx) execOver(rows *schema.Rows, doing, query string, args ...any) (int64, error) {
+	width := len(rows.Table.Columns)
+	if len(rows.Values)%width != 0 {
+		return 0, tx.fail(doing, fmt.Errorf("%d values are no whole rows of %d columns", len(rows.Values), width))
+	}
+	tx.m.rows.show(rows.Values, width)
 	defer tx.m.rows.clear()
-	return tx.exec(doing, query)
+	return tx.exec(doing, query, args...)
 }
 
 // SetHash stores the hash of a record whose content has not changed, and touches nothing else.

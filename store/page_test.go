@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,33 @@ import (
 
 	"solarmirror/schema"
 )
+
+// countTouched makes triggers that note every row of a request that is written or deleted. It returns a function that says what was noted since.
+func countTouched(t *testing.T, m *Mirror) func() map[string]int {
+	t.Helper()
+	exec := func(query string) {
+		t.Helper()
+		_, err := m.conn.ExecContext(t.Context(), query)
+		must(t, err)
+	}
+	exec("CREATE TABLE touched (what TEXT)")
+	for _, table := range schema.Requests.Tables() {
+		for _, event := range []string{"INSERT", "UPDATE", "DELETE"} {
+			exec(fmt.Sprintf("CREATE TRIGGER t_%[1]s_%[2]s AFTER %[2]s ON %[1]s BEGIN INSERT INTO touched VALUES ('%[2]s %[1]s'); END", table.Name, event))
+		}
+	}
+	return func() map[string]int {
+		t.Helper()
+		result, err := m.Query(t.Context(), "SELECT what, count(*) FROM touched GROUP BY what")
+		must(t, err)
+		counts := map[string]int{}
+		for _, row := range all(t, result) {
+			counts[row[0].(string)] = int(row[1].(int64))
+		}
+		exec("DELETE FROM touched")
+		return counts
+	}
+}
 
 func TestSecondIdenticalPageTouchesNothing(t *testing.T) {
 	t.Parallel()
@@ -22,15 +50,7 @@ func TestSecondIdenticalPageTouchesNothing(t *testing.T) {
 	if written != 50 {
 		t.Fatalf("wrote %d", written)
 	}
-	_, err = m.conn.ExecContext(t.Context(), "CREATE TABLE touched (what TEXT)")
-	must(t, err)
-	for _, table := range schema.Requests.Tables() {
-		for _, event := range []string{"INSERT", "UPDATE", "DELETE"} {
-			_, err := m.conn.ExecContext(t.Context(), fmt.Sprintf(
-				"CREATE TRIGGER t_%[1]s_%[2]s AFTER %[2]s ON %[1]s BEGIN INSERT INTO touched VALUES ('%[2]s %[1]s'); END", table.Name, event))
-			must(t, err)
-		}
-	}
+	touched := countTouched(t, m)
 	changes := func() (n int) {
 		must(t, m.conn.GetContext(t.Context(), &n, "SELECT total_changes()"))
 		return n
@@ -38,16 +58,52 @@ func TestSecondIdenticalPageTouchesNothing(t *testing.T) {
 	before := changes()
 	_, err = writePage(t.Context(), m, FormatTime(start.Add(1)), page)
 	must(t, err)
-	if n := number(t, m, "SELECT count(*) FROM touched"); n != 0 || changes() != before {
-		t.Errorf("%d rows touched, %d changes", n, changes()-before)
+	if n := changes(); n != before || len(touched()) > 0 {
+		t.Errorf("%d changes", n-before)
 	}
 
 	page[3].name, page[3].hash = "another", Hash{Raw: 1, Canonical: 1}
 	_, err = writePage(t.Context(), m, FormatTime(start), page)
 	must(t, err)
-	if n := number(t, m, "SELECT count(*) FROM touched"); n == 0 {
+	if len(touched()) == 0 {
 		t.Error("the triggers count nothing")
 	}
+}
+
+func place(t *schema.Table, column string) int { return slices.Index(t.ColumnNames(), column) }
+
+func TestOnlyRowsThatDifferAreWritten(t *testing.T) {
+	t.Parallel()
+	m := openMirror(t, mirrorPath(t))
+	must(t, m.MakeIndices(t.Context()))
+	page := somePage(1, 50)
+	_, err := writePage(t.Context(), m, FormatTime(start), page)
+	must(t, err)
+	touched := countTouched(t, m)
+	rows := rowsOf(page[2:3], []int64{3}, FormatTime(start)) // with three lines
+	record, lines := &rows[0], &rows[1]
+	whole, width := lines.Values, len(products.Columns)
+	for _, step := range []struct {
+		change func()
+		want   map[string]int
+	}{
+		{func() { record.Values[place(schema.Requests, "notes")] = "a note" }, map[string]int{"UPDATE requests": 1}},
+		{func() { record.Values[place(schema.Requests, "deal_status")] = "sold" }, map[string]int{"UPDATE requests": 2}},
+		{func() { whole[width+place(products, "name")] = "another" }, map[string]int{"UPDATE requests": 1, "UPDATE request_products": 1}},
+		{func() { lines.Values = whole[:2*width] }, map[string]int{"UPDATE requests": 1, "DELETE request_products": 1}},
+		{func() { lines.Values = nil }, map[string]int{"UPDATE requests": 1, "DELETE request_products": 2}},
+		{func() { lines.Values = whole }, map[string]int{"UPDATE requests": 1, "INSERT request_products": 3}},
+	} {
+		step.change()
+		must(t, m.update(t.Context(), func(tx *Tx) error { return tx.Upsert(rows, []int64{3}) }))
+		if diff := cmp.Diff(step.want, touched()); diff != "" {
+			t.Errorf("(-want +touched):\n%s", diff)
+		}
+	}
+	if n := number(t, m, "SELECT request_key FROM requests INDEXED BY requests_deal_status WHERE deal_status = 'sold'"); n != 3 {
+		t.Errorf("the index finds %d", n)
+	}
+	soundFile(t, m)
 }
 
 func TestUpsertReplacesTheRecordWhole(t *testing.T) {
@@ -141,18 +197,22 @@ func TestPagesAreFoundByIndex(t *testing.T) {
 		if got := planOf(t, m, m.model.statements[root].lookup); !strings.Contains(got, want) {
 			t.Errorf("%s: plan\n%s\nlacks %s", root.Name, got, want)
 		}
+		want = fmt.Sprintf("SEARCH %s USING INTEGER PRIMARY KEY", root.Name)
+		if got := planOf(t, m, m.model.statements[root].reindex); !strings.Contains(got, want) {
+			t.Errorf("%s: plan\n%s\nlacks %s", root.Name, got, want)
+		}
 		for _, child := range root.Tables()[1:] {
 			want := fmt.Sprintf("SEARCH %s USING PRIMARY KEY (%s=?)", child.Name, child.Key[0])
-			if got := planOf(t, m, m.model.statements[child].delete); !strings.Contains(got, want) && !strings.Contains(got, "INTEGER PRIMARY KEY") {
+			if got := planOf(t, m, m.model.statements[child].surplus, "[]"); !strings.Contains(got, want) && !strings.Contains(got, "INTEGER PRIMARY KEY") {
 				t.Errorf("%s: plan\n%s\nlacks %s", child.Name, got, want)
 			}
 		}
 	}
 }
 
-func planOf(t *testing.T, m *Mirror, query string) string {
+func planOf(t *testing.T, m *Mirror, query string, args ...any) string {
 	t.Helper()
-	rows, err := m.conn.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query)
+	rows, err := m.conn.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, args...)
 	must(t, err)
 	defer rows.Close()
 	var plan []string

@@ -140,13 +140,11 @@ func (tx *Tx) Rewrite(rows []schema.Rows, keys []int64) error {
 	if err != nil {
 		return tx.fail("rewrite records", err)
 	}
-	var children []*schema.Table
+	var tables []*schema.Table
 	for _, r := range rows {
-		if r.Table != root {
-			children = append(children, r.Table)
-		}
+		tables = append(tables, r.Table)
 	}
-	if err := tx.replace(children, rows, keys); err != nil {
+	if err := tx.write(tables, rows, keys); err != nil {
 		return err
 	}
 	return tx.noteStaleKeys(root, keys...)

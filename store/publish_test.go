@@ -79,7 +79,7 @@ func filledMirror(t *testing.T, path string) *Mirror {
 			for n := range count {
 				rows.Values = append(rows.Values, fillRow(table, n)...)
 			}
-			if err := tx.insertRows(&rows); err != nil {
+			if _, err := tx.execOver(&rows, "fill "+table.Name, m.model.statements[table].insert); err != nil {
 				return err
 			}
 		}

@@ -45,28 +45,33 @@ func writeDrawn(rt *rapid.T, tx *Tx, check int, page []int, truth map[NaturalKey
 	if err != nil {
 		return err
 	}
+	var rows []schema.Rows
+	for _, table := range append([]*schema.Table{schema.Requests}, schema.Requests.Children...) {
+		rows = append(rows, schema.Rows{Table: table})
+	}
+	var replaced []int64
 	for i, key := range keys {
 		if s := stored[i]; (s.Key != 0) != (truth[key] != nil) || s.Hash != hashes[key] {
 			rt.Fatalf("%v: stored %+v, hash should be %v", key, s, hashes[key])
 		}
-		surrogate, replaced := stored[i].Key, []int64(nil)
+		surrogate := stored[i].Key
 		if surrogate == 0 {
 			surrogate = tx.NewKey(schema.Requests)
 		} else {
-			replaced = []int64{surrogate}
+			replaced = append(replaced, surrogate)
 		}
 		hashes[key] = Hash{Raw: rapid.Uint64().Draw(rt, "raw"), Canonical: rapid.Uint64().Draw(rt, "canonical")}
-		rows := drawRecord(rt, surrogate, key, hashes[key])
-		if err := tx.Upsert(rows, replaced); err != nil {
-			return err
+		record := drawRecord(rt, surrogate, key, hashes[key], truth[key])
+		for n := range rows {
+			rows[n].Values = append(rows[n].Values, record[n].Values...)
 		}
-		truth[key] = byTable(rows)
+		truth[key] = byTable(record)
 	}
-	return nil
+	return tx.Upsert(rows, replaced)
 }
 
-// drawRecord draws a row for the root and up to three for each table right under it that has a position.
-func drawRecord(rt *rapid.T, surrogate int64, key NaturalKey, h Hash) []schema.Rows {
+// drawRecord draws a row for the root and up to three for each table right under it that has a position. Of what was there before it keeps some.
+func drawRecord(rt *rapid.T, surrogate int64, key NaturalKey, h Hash, before map[string][][]any) []schema.Rows {
 	var all []schema.Rows
 	for _, table := range append([]*schema.Table{schema.Requests}, schema.Requests.Children...) {
 		n := 1
@@ -78,6 +83,10 @@ func drawRecord(rt *rapid.T, surrogate int64, key NaturalKey, h Hash) []schema.R
 		}
 		rows := schema.Rows{Table: table}
 		for i := range n {
+			if have := before[table.Name]; table != schema.Requests && i < len(have) && rapid.Bool().Draw(rt, "same") {
+				rows.Values = append(append(rows.Values, surrogate), have[i]...)
+				continue
+			}
 			for _, c := range table.Columns {
 				rows.Values = append(rows.Values, drawValue(rt, c, map[string]any{
 					"request_key": surrogate, "request_type": key[0], "id": key[1], "position": int64(i + 1), "_hash": h.Bytes(),

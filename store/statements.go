@@ -10,10 +10,14 @@ import (
 
 // statements are those of one table, derived from its declaration. The first ones take what they work on from the source.
 type statements struct {
-	insert string // of whole rows; an upsert for a root
-	delete string // from a child table, the rows of the records whose surrogate keys the source holds; "" where no record owns the rows
+	insert string // of whole rows; of a root, an upsert of all but what its indices hold
+
+	// Of a table under a root. surplus takes the surrogate keys of records.
+	upsert  string // writes whole rows, but for those that are there just so
+	surplus string // deletes the rows of records of which the source holds none with the same key
 
 	// Of a root only.
+	reindex  string // writes what the indices hold, of the rows in the source of which the mirror says something else
 	lookup   string // the records whose natural keys the source holds
 	stray    string // a surrogate key of whole rows in the source that the mirror holds for another natural key
 	maxKey   string
@@ -31,7 +35,7 @@ func allStatements(tables []*schema.Table) map[*schema.Table]*statements {
 		}
 		all[t] = &statements{insert: insertSQL(t)}
 		if t.Shape != schema.Ledger && t.Shape != schema.History && t.Shape != schema.Mart {
-			all[t].delete = fmt.Sprintf("DELETE FROM %s WHERE %s IN (SELECT %s FROM %s)", t.Name, t.Key[0], sourceColumn(0), sourceTable)
+			all[t].upsert, all[t].surplus = insertSQL(t)+differingClause(t), surplusSQL(t)
 		}
 	}
 	return all
@@ -40,6 +44,7 @@ func allStatements(tables []*schema.Table) map[*schema.Table]*statements {
 func rootStatements(t *schema.Table) *statements {
 	return &statements{
 		insert:   insertSQL(t) + upsertClause(t),
+		reindex:  reindexSQL(t),
 		lookup:   lookupSQL(t),
 		stray:    straySQL(t),
 		maxKey:   fmt.Sprintf("SELECT coalesce(max(%s), 0) FROM %s", t.Key[0], t.Name),
@@ -57,21 +62,56 @@ func insertSQL(t *schema.Table) string {
 	return fmt.Sprintf("INSERT INTO %s (%s) SELECT %s FROM %s WHERE true", t.Name, strings.Join(t.ColumnNames(), ", "), strings.Join(values, ", "), sourceTable)
 }
 
-// upsertClause updates every column that content can change. The WHERE keeps a row from being written over a record of
-// another natural key: it then touches no row, which insertRows reports.
+// upsertClause updates every column of a root that content can change, but for those that indices hold: whatever a statement sets in those is
+// written to the indices, too, also when it says what was there. The WHERE keeps a row from being written over a record of another natural key:
+// it then touches no row, which writeRoot reports.
 func upsertClause(t *schema.Table) string {
-	var set []string
+	var set, same []string
 	for _, c := range t.Columns {
-		if t.IsKey(c.Name) || slices.Contains(t.Unique, c.Name) || c.Name == "_first_seen_at" {
+		if t.IsKey(c.Name) || slices.Contains(t.Unique, c.Name) || c.Name == "_first_seen_at" || slices.Contains(indexed(t), c.Name) {
 			continue
 		}
 		set = append(set, fmt.Sprintf("%s = excluded.%s", c.Name, c.Name))
 	}
-	var same []string
 	for _, name := range t.Unique {
 		same = append(same, fmt.Sprintf("%s.%s = excluded.%s", t.Name, name, name))
 	}
 	return fmt.Sprintf(" ON CONFLICT (%s) DO UPDATE SET %s WHERE %s", t.Key[0], strings.Join(set, ", "), strings.Join(same, " AND "))
+}
+
+// indexed are the columns in a table's secondary indices.
+func indexed(t *schema.Table) []string { return slices.Concat(t.Indices...) }
+
+func reindexSQL(t *schema.Table) string {
+	var set, differs []string
+	for _, name := range indexed(t) {
+		said := "s." + sourceColumn(slices.Index(t.ColumnNames(), name))
+		set = append(set, fmt.Sprintf("%s = %s", name, said))
+		differs = append(differs, fmt.Sprintf("%s.%s IS NOT %s", t.Name, name, said))
+	}
+	return fmt.Sprintf("UPDATE %[1]s SET %[2]s FROM %[3]s AS s WHERE %[1]s.%[4]s = s.%[5]s AND (%[6]s)",
+		t.Name, strings.Join(set, ", "), sourceTable, t.Key[0], sourceColumn(0), strings.Join(differs, " OR "))
+}
+
+// differingClause updates a row that is there, if it says something else.
+func differingClause(t *schema.Table) string {
+	var set, differs []string
+	for _, c := range t.Columns {
+		if !t.IsKey(c.Name) {
+			set = append(set, fmt.Sprintf("%s = excluded.%[1]s", c.Name))
+			differs = append(differs, fmt.Sprintf("%s.%s IS NOT excluded.%[2]s", t.Name, c.Name))
+		}
+	}
+	return fmt.Sprintf(" ON CONFLICT (%s) DO UPDATE SET %s WHERE %s", strings.Join(t.Key, ", "), strings.Join(set, ", "), strings.Join(differs, " OR "))
+}
+
+func surplusSQL(t *schema.Table) string {
+	kept := make([]string, len(t.Key))
+	for i, name := range t.Key {
+		kept[i] = sourceColumn(slices.Index(t.ColumnNames(), name))
+	}
+	return fmt.Sprintf("DELETE FROM %s WHERE %s IN (SELECT value FROM json_each(?)) AND (%s) NOT IN (SELECT %s FROM %s)",
+		t.Name, t.Key[0], strings.Join(t.Key, ", "), strings.Join(kept, ", "), sourceTable)
 }
 
 // lookupSQL finds the natural keys in the source, each with its number there. CROSS JOIN makes SQLite walk the source and search
