@@ -8,8 +8,8 @@ import (
 	"solarmirror/store"
 )
 
-// batch is the transaction that the slices of a reading are written in for as long as the next one is there at once. It is committed
-// before the reading waits for the platform, so that what a slow one sends is seen as it arrives and other streams can write meanwhile; and
+// batch is the transaction that the slices of a reading are written in for as long as the next one is there at once, or shortly. It is committed
+// before the reading waits longer for the platform, so that what a slow one sends is seen as it arrives and other streams can write meanwhile; and
 // when it is full. The first slice of a reading is committed at once.
 type batch struct {
 	engine   *Engine

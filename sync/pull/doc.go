@@ -7,7 +7,7 @@
 // removed, with removed=true. Equipment has the live pass only.
 //
 // A pass is a scan: an iterator of slices, each of which is written whole together with whatever must be true of it. Slices share a
-// transaction of about a thousand records for as long as the next is there at once; it is committed before the scan waits for the platform,
+// transaction of about a thousand records for as long as the next is there within 20 ms; it is committed before the scan waits longer,
 // when the scan ends or fails, and when the run is to stop. When the scan has ended cleanly, and only then, one more transaction moves the pass's watermark. So a killed run has
 // either written a slice whole or not at all, and never claims to be complete up to a moment it is not. Streams are read at the
 // same time and share the client's limits; one that fails does not stop the others.

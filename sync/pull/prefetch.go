@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"solarmirror/sync/platform"
 )
@@ -12,7 +13,7 @@ import (
 type prefetch struct {
 	fetch func(ctx context.Context, s span) (*platform.Page, error)
 	slots chan struct{} // one entry per span being fetched
-	// beforeWait is called before get waits for a page; its error becomes get's. Nil when nobody wants to know.
+	// beforeWait is called before get waits for a page, unless that comes shortly; its error becomes get's. Nil when nobody wants to know.
 	beforeWait func() error
 
 	queue   []*future
@@ -52,6 +53,9 @@ func (p *prefetch) get(ctx context.Context, at span, then []span) (*platform.Pag
 	return first.page, first.err
 }
 
+// shortWait is how long a wait may be that is not worth a commit: each costs a fixed amount for every table.
+const shortWait = 20 * time.Millisecond
+
 // wait waits for a page.
 func (p *prefetch) wait(f *future) error {
 	select {
@@ -60,6 +64,11 @@ func (p *prefetch) wait(f *future) error {
 	default:
 	}
 	if p.beforeWait != nil {
+		select {
+		case <-f.done:
+			return nil
+		case <-time.After(shortWait):
+		}
 		if err := p.beforeWait(); err != nil {
 			return err
 		}

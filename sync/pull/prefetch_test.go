@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"solarmirror/sync/platform"
@@ -99,6 +100,25 @@ func TestPrefetch(t *testing.T) {
 }
 
 // A scan has no more requests on their way than it may, and none when it has ended, whether it came to its end, failed or was left.
+// A page that comes shortly is waited for as it is; before a longer wait someone is told.
+func TestPrefetchTellsOfLongWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for takes, want := range map[time.Duration]int{0: 0, shortWait - 1: 0, shortWait + 1: 1} {
+			told := 0
+			p := &prefetch{slots: make(chan struct{}, 1), beforeWait: func() error { told++; return nil }}
+			p.fetch = func(context.Context, span) (*platform.Page, error) {
+				time.Sleep(takes)
+				return &platform.Page{}, nil
+			}
+			if page, err := p.get(t.Context(), span{0, 10}, nil); err != nil || page == nil || told != want {
+				t.Errorf("after %v: page %v, error %v, told %d times", takes, page, err, told)
+			}
+			p.discard()
+		}
+	})
+}
+
 func TestScanPrefetchesWithinItsLimit(t *testing.T) {
 	t.Parallel()
 	failing := errors.New("no more")
