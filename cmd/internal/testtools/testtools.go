@@ -15,7 +15,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -114,12 +113,20 @@ func listedInNPM(t testing.TB, npmPackage string) {
 	}
 }
 
-// tools is the module's directory .ci/tools.
+// tools is .ci/tools, which is above the package whose test this is: Go runs each test in the directory of its package.
 func tools(t testing.TB) string {
 	t.Helper()
-	_, here, _, ok := runtime.Caller(0)
-	if !ok {
-		t.Fatal("no file names in this test binary")
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return filepath.Join(filepath.Dir(here), "..", "..", "..", ".ci", "tools")
+	for here := dir; ; here = filepath.Dir(here) {
+		tools := filepath.Join(here, ".ci", "tools")
+		if _, err := os.Stat(tools); err == nil {
+			return tools
+		}
+		if here == filepath.Dir(here) {
+			t.Fatalf("%s is in no checkout of this project: there is no .ci/tools above it", dir)
+		}
+	}
 }
