@@ -109,7 +109,7 @@ func (m *Mirror) RefreshMarts(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("bring the marts up to date: %w; the next sync does it", err)
 	}
-	m.log.Info().Bool("anew", r.anew).Int64("deals", r.deals).Dur("took", m.now().Sub(began)).Msg("marts brought up to date")
+	m.log.Info().Bool("anew", r.anew).Int64("deals", r.deals).Dur("took_ms", m.now().Sub(began)).Msg("marts brought up to date")
 	return nil
 }
 

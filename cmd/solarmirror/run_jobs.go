@@ -100,7 +100,7 @@ func (w *worker) job(name string, work func(context.Context, *account) error) fu
 		err := work(ctx, did)
 		outcome := outcomeOf(ctx, err)
 		w.log.WithLevel(levelOf(outcome, did.idle)).Str("job", name).Str("outcome", string(outcome)).
-			Dict("did", did.facts).Dur("took", w.clock.Now().Sub(began)).AnErr("error", err).Msg("job ended")
+			Dict("did", did.facts).Dur("took_ms", w.clock.Now().Sub(began)).AnErr("error", err).Msg("job ended")
 		if errors.Is(err, store.ErrCorrupt) {
 			w.stop(&damageError{err})
 		}

@@ -46,8 +46,12 @@ func (c *call) run(ctx context.Context) (*Page, error) {
 		return page, err
 	}
 	notify := func(err error, wait time.Duration) {
-		c.client.cfg.Log.Warn().Str("path", c.source).Int("attempt", c.attempts).Dur("wait", max(wait, c.client.hold.remaining())).
-			AnErr("cause", err).Msg("request failed, trying again")
+		cause := err.Error()
+		if failure, ok := err.(located); ok {
+			cause = failure.what() // the line names the request, and the remedy is under way
+		}
+		c.client.cfg.Log.Warn().Str("path", c.source).Int("attempt", c.attempts).Dur("wait_ms", max(wait, c.client.hold.remaining())).
+			Str("cause", cause).Msg("request failed, trying again")
 	}
 	page, err := backoff.RetryNotifyWithData(operation, c.policy.backOff(ctx), notify)
 	if err == nil {
@@ -121,7 +125,7 @@ func (c *call) exchange(ctx context.Context, token string) (answer, error) {
 	took := time.Since(started)
 	c.client.cfg.Observe(Exchange{Method: http.MethodGet, Status: got.status, Took: took, Attempt: c.attempts})
 	c.client.cfg.Log.Debug().Str("path", c.source).Int("status", got.status).Int("bytes", len(got.body)).
-		Dur("duration", took).Int("attempt", c.attempts).AnErr("error", err).Msg("request")
+		Dur("took_ms", took).Int("attempt", c.attempts).AnErr("error", err).Msg("request")
 
 	switch {
 	case err == nil:

@@ -21,19 +21,20 @@ type Request struct {
 func (r *Request) locate(path string, attempts int) { r.Path, r.Attempts = path, attempts }
 
 // describe puts what happened between the request and the number of attempts.
-func (r Request) describe(format string, args ...any) string {
+func (r Request) describe(what string) string {
 	attempts := "1 attempt"
 	if r.Attempts != 1 {
 		attempts = fmt.Sprintf("%d attempts", r.Attempts)
 	}
-	return fmt.Sprintf("%s: %s (%s)", r.name(), fmt.Sprintf(format, args...), attempts)
+	return fmt.Sprintf("%s: %s (%s)", r.name(), what, attempts)
 }
 
 func (r Request) name() string { return cmp.Or(r.Method, http.MethodGet) + " " + r.Path }
 
-// located is a failure that can be told which request it belongs to.
+// located is a failure that can be told which request it belongs to, and can leave that out.
 type located interface {
 	locate(path string, attempts int)
+	what() string // what happened, without the request and what to do about it
 }
 
 // AuthError means that the platform does not accept the token, or that there is no token that could be sent.
@@ -44,15 +45,22 @@ type AuthError struct {
 	Err    error // why there is no usable token; nil when the platform refused it
 }
 
+func (e *AuthError) what() string {
+	if e.Status == 0 {
+		return fmt.Sprintf("nothing was sent, there is no usable token: %v", e.Err)
+	}
+	return "the platform refused the token with " + statusText(e.Status)
+}
+
 func (e *AuthError) Error() string {
 	if e.Status == 0 {
-		return fmt.Sprintf("%s: nothing was sent, there is no usable token: %v; set platform.token_file or SOLARMIRROR_PLATFORM_TOKEN", e.name(), e.Err)
+		return fmt.Sprintf("%s: %s; set platform.token_file or SOLARMIRROR_PLATFORM_TOKEN", e.name(), e.what())
 	}
 	remedy := "put a valid token in platform.token_file or SOLARMIRROR_PLATFORM_TOKEN and run the command again"
 	if e.Status == http.StatusForbidden {
 		remedy = "ask the platform's administrator to give this token access, or set another in platform.token_file or SOLARMIRROR_PLATFORM_TOKEN"
 	}
-	return e.describe("the platform refused the token with %s", statusText(e.Status)) + "; " + remedy
+	return e.describe(e.what()) + "; " + remedy
 }
 
 func (e *AuthError) Unwrap() error { return e.Err }
@@ -65,12 +73,16 @@ type StatusError struct {
 	Message  string // the platform's own words, shortened; "" when it gave none
 }
 
-func (e *StatusError) Error() string {
+func (e *StatusError) what() string {
 	said := ""
 	if e.Message != "" {
 		said = fmt.Sprintf(", saying %q", e.Message)
 	}
-	text := e.describe("the platform answered %s%s", statusText(e.Status), said)
+	return "the platform answered " + statusText(e.Status) + said
+}
+
+func (e *StatusError) Error() string {
+	text := e.describe(e.what())
 	switch {
 	case e.Location != "":
 		return text + fmt.Sprintf("; it points to %s and redirects are not followed: if that is the platform's address, set platform.base_url to it", e.Location)
@@ -90,9 +102,11 @@ type RefusedError struct {
 	Message string // the value of "error", shortened
 }
 
-func (e *RefusedError) Error() string {
-	return e.describe("the platform answered 200 but with the error %q", e.Message) + "; run the command again later"
+func (e *RefusedError) what() string {
+	return fmt.Sprintf("the platform answered 200 but with the error %q", e.Message)
 }
+
+func (e *RefusedError) Error() string { return e.describe(e.what()) + "; run the command again later" }
 
 // BodyError means that a success had a body that is no complete JSON document holding a list.
 type BodyError struct {
@@ -102,15 +116,15 @@ type BodyError struct {
 	Err    error  // the error met while reading; may be nil
 }
 
-func (e *BodyError) Error() string {
-	text := e.describe("%s", e.Reason)
+func (e *BodyError) what() string {
 	if e.Err != nil {
-		text = e.describe("%s: %v", e.Reason, e.Err)
+		return fmt.Sprintf("%s: %v", e.Reason, e.Err)
 	}
-	if e.Remedy == "" {
-		return text + "; run the command again later"
-	}
-	return text + "; " + e.Remedy
+	return e.Reason
+}
+
+func (e *BodyError) Error() string {
+	return e.describe(e.what()) + "; " + cmp.Or(e.Remedy, "run the command again later")
 }
 
 func (e *BodyError) Unwrap() error { return e.Err }
@@ -123,7 +137,7 @@ type EnvelopeError struct {
 	Keys []string // the member names seen, those inside "data" as "data.name"; names only, shortened
 }
 
-func (e *EnvelopeError) Error() string {
+func (e *EnvelopeError) what() string {
 	keys := ""
 	if len(e.Keys) > 0 {
 		keys = " with the keys " + strings.Join(e.Keys, ", ")
@@ -132,7 +146,11 @@ func (e *EnvelopeError) Error() string {
 	if e.Want != EnvelopeAuto {
 		wanted = fmt.Sprintf("not the pinned envelope %q", e.Want)
 	}
-	return e.describe("the answer is %s%s, %s", e.Saw, keys, wanted) + "; check platform.base_url and platform.envelope"
+	return fmt.Sprintf("the answer is %s%s, %s", e.Saw, keys, wanted)
+}
+
+func (e *EnvelopeError) Error() string {
+	return e.describe(e.what()) + "; check platform.base_url and platform.envelope"
 }
 
 // RetryAfterError means that the platform asked to be left alone for longer than the configuration allows waiting.
@@ -143,9 +161,12 @@ type RetryAfterError struct {
 	Max    time.Duration // the longest wait allowed
 }
 
+func (e *RetryAfterError) what() string {
+	return fmt.Sprintf("the platform answered %s and asks to wait %v, longer than the %v allowed", statusText(e.Status), e.Wait, e.Max)
+}
+
 func (e *RetryAfterError) Error() string {
-	return e.describe("the platform answered %s and asks to wait %v, longer than the %v allowed", statusText(e.Status), e.Wait, e.Max) +
-		"; run the command again after that, or raise platform.max_retry_wait"
+	return e.describe(e.what()) + "; run the command again after that, or raise platform.max_retry_wait"
 }
 
 // TransportError means that no complete answer arrived: no connection, a lost one, or a time-out.
@@ -155,11 +176,18 @@ type TransportError struct {
 	Err     error
 }
 
-func (e *TransportError) Error() string {
+func (e *TransportError) what() string {
 	if e.Timeout > 0 {
-		return e.describe("no complete answer within %v", e.Timeout) + "; check the network, or raise platform.timeout"
+		return fmt.Sprintf("no complete answer within %v", e.Timeout)
 	}
-	text := e.describe("%v", e.Err)
+	return fmt.Sprint(e.Err)
+}
+
+func (e *TransportError) Error() string {
+	text := e.describe(e.what())
+	if e.Timeout > 0 {
+		return text + "; check the network, or raise platform.timeout"
+	}
 	if e.untrusted() {
 		return text + "; check platform.base_url, and that the system trusts the platform's certificate authority"
 	}

@@ -180,6 +180,9 @@ func TestNothingLeaksTheTokenOrABody(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := log.String()
+	if strings.Contains(said, "run the command again") {
+		t.Errorf("the log advises what is being done already:\n%s", said)
+	}
 	for range 2 {
 		_, err := listOrders(t, c)
 		if err == nil {
@@ -192,7 +195,7 @@ func TestNothingLeaksTheTokenOrABody(t *testing.T) {
 			t.Errorf("%q is in logs or errors:\n%s", secret, said)
 		}
 	}
-	for _, want := range []string{`"path":"/api/v2/requests/order/1/50"`, `"status":500`, `"bytes":`, `"duration":`, `"attempt":4`, "[token] is over its limit", "trying again"} {
+	for _, want := range []string{`"path":"/api/v2/requests/order/1/50"`, `"status":500`, `"bytes":`, `"took_ms":`, `"attempt":4`, "[token] is over its limit", "trying again"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%s is missing in:\n%s", want, said)
 		}

@@ -210,5 +210,5 @@ func (e *Engine) logStream(r StreamReport) {
 	event.Str("stream", r.Stream).Bool("full", r.Full).Int64("records", r.Counts.Records).
 		Int64("inserted", r.Counts.Inserted).Int64("changed", r.Counts.Changed).Int64("unchanged", r.Counts.Unchanged).
 		Int64("deleted", r.Counts.Deleted).Int64("rejected", r.Counts.Rejected).
-		Int64("requests", r.Requests).Dur("took", r.Duration).Msg("stream read")
+		Int64("requests", r.Requests).Dur("took_ms", r.Duration).Msg("stream read")
 }

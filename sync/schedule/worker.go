@@ -181,7 +181,11 @@ func (w *Worker) fireDue(ctx context.Context) {
 func (w *Worker) join(ctx context.Context, e *entry) {
 	if e.Running || e.Waiting {
 		e.Skips++
-		w.Log.Info().Str("job", e.Name).Bool("running", e.Running).Msg("job is due again before it has ended; this firing is skipped")
+		before := "it has ended"
+		if e.Waiting {
+			before = "its turn has come"
+		}
+		w.Log.Info().Str("job", e.Name).Msgf("job is due again before %s; this firing is skipped", before)
 		return
 	}
 	l := w.lines[e.job.Line]
