@@ -24,6 +24,7 @@ const (
 	maxLines    = 500
 	simulation  = "sync/platform/platformtest"
 	commandTree = "cmd/"
+	testSize    = "internal/testsize"
 )
 
 // floors lists, bottom up, what each package may import of ours. Packages below
@@ -31,6 +32,7 @@ const (
 // until it has its place here.
 func floors() map[string][]string {
 	return map[string][]string{
+		testSize:        {},
 		"schema":        {},
 		"sync/platform": {},
 		"sync/schedule": {},
@@ -42,7 +44,7 @@ func floors() map[string][]string {
 	}
 }
 
-// floorsOfTests lists what the test files of a package may import beyond floors.
+// floorsOfTests lists what the test files of a package may import beyond floors and testSize.
 func floorsOfTests() map[string][]string {
 	return map[string][]string{
 		"sync/pull": {simulation},
@@ -178,7 +180,7 @@ func mayImport(f goFile, imported string) bool {
 	case strings.HasPrefix(f.dir, commandTree), slices.Contains(floors()[f.dir], imported):
 		return true
 	case f.isTest:
-		return imported == f.dir || slices.Contains(floorsOfTests()[f.dir], imported)
+		return imported == f.dir || imported == testSize || slices.Contains(floorsOfTests()[f.dir], imported)
 	}
 	return false
 }

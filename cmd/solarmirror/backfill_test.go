@@ -16,12 +16,12 @@ import (
 func TestBackfillLetsOthersIn(t *testing.T) {
 	t.Parallel()
 	platform := platformtest.New(platformtest.Options{Seed: 5, Requests: 60, Token: simulationToken})
-	var p *program
+	var ready atomic.Pointer[program] // to be started a second time
 	var served atomic.Int64
 	others := make(chan *exec.Cmd, 1)
-	p = newProgram(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p := newProgram(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if served.Add(1) == 12 { // in the midst of the windows
-			sync := p.command(t, "sync", "orders", "--wait")
+			sync := ready.Load().command(t, "sync", "orders", "--wait")
 			if err := sync.Start(); err != nil {
 				t.Error(err)
 			}
@@ -31,6 +31,7 @@ func TestBackfillLetsOthersIn(t *testing.T) {
 	}))
 	day := func(ago int) string { return time.Now().AddDate(0, 0, -ago).Format(time.DateOnly) }
 	p.env = []string{"SOLARMIRROR_PLATFORM_REQUESTS_PER_SECOND=60"} // so that it takes a second
+	ready.Store(p)
 	p.mustExit(t, exitOK, "", "backfill", "--chunk", "day", "--from", day(24), "--to", day(10), "orders")
 	sync := <-others
 	if code := exitCodeOf(t, sync, sync.Wait()); code != exitOK {

@@ -130,18 +130,19 @@ func TestBadDaysOfTheOutboxDisk(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			platform := platformtest.New(badWorld(t))
-			var p *program // the platform looks at its send log
+			platform := platformtest.New(badWorld())
+			var known atomic.Pointer[program] // the platform looks at its send log
 			var posts atomic.Int64
-			p = newProgram(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			p := newProgram(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.Method == http.MethodPost {
-					log, err := os.ReadFile(filepath.Join(p.dir, files[2]))
+					log, err := os.ReadFile(filepath.Join(known.Load().dir, files[2]))
 					if sent := posts.Add(1); err != nil || int64(strings.Count(string(log), "\n")) < 1+sent { // it begins with a title
 						t.Errorf("POST %d while the send log says %q, %v", sent, log, err)
 					}
 				}
 				platform.ServeHTTP(w, r)
 			}))
+			known.Store(p)
 			p.env = []string{"SOLARMIRROR_OUTBOX_PATH=" + files[0]}
 			p.mustExit(t, exitOK, queuedCompanies(t, 3), "outbox", "add")
 			code, said := p.underOf(t, under(t, p), "", "push", "-q")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/sync/platform/platformtest"
 )
 
@@ -45,14 +46,13 @@ type sufferer struct {
 }
 
 // badWorld is a platform of a few pages.
-func badWorld(t *testing.T) platformtest.Options {
-	t.Helper()
-	return platformtest.Options{Seed: 4, Requests: 120, Token: simulationToken, Equipments: smallCatalogue(t)}
+func badWorld() platformtest.Options {
+	return platformtest.Options{Seed: 4, Requests: 120, Token: simulationToken, Equipments: smallCatalogue()}
 }
 
 func newSufferer(t *testing.T) *sufferer {
 	t.Helper()
-	s := &sufferer{platform: platformtest.New(badWorld(t))}
+	s := &sufferer{platform: platformtest.New(badWorld())}
 	s.program = newProgram(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if answer := s.answer.Load(); answer != nil {
 			(*answer)(w, r)
@@ -67,10 +67,10 @@ func newSufferer(t *testing.T) *sufferer {
 // holds whole records of the platform and no watermark of what it has not read; when it is over, the next sync makes the mirror what it would have been.
 func runBadDays(t *testing.T, days []badDay) {
 	t.Helper()
-	undisturbed := newProgram(t, platformtest.New(badWorld(t)))
+	undisturbed := newProgram(t, platformtest.New(badWorld()))
 	undisturbed.mustExit(t, exitOK, "", "sync", "-q")
 	want := undisturbed.content(t)
-	for _, day := range days {
+	for _, day := range testsize.Some(days) {
 		t.Run(day.name, func(t *testing.T) {
 			t.Parallel()
 			s := newSufferer(t)
@@ -242,7 +242,7 @@ func TestBadDaysOfTheFile(t *testing.T) {
 // What a damaged WAL still holds is a state that the mirror was in, from which the next sync goes on.
 func TestBadDayOfTheWAL(t *testing.T) {
 	t.Parallel()
-	world := badWorld(t)
+	world := badWorld()
 	undisturbed := newProgram(t, platformtest.New(world))
 	undisturbed.mustExit(t, exitOK, "", "sync", "-q")
 	want := undisturbed.content(t)
@@ -306,7 +306,7 @@ func TestBadDaysOfTheNetwork(t *testing.T) {
 // A damaged outbox sends nothing and says what to do; put back, it sends.
 func TestBadDayOfTheOutbox(t *testing.T) {
 	t.Parallel()
-	platform := platformtest.New(badWorld(t))
+	platform := platformtest.New(badWorld())
 	p := newProgram(t, platform)
 	p.env = []string{"SOLARMIRROR_OUTBOX_PATH=private/outbox.db"}
 	p.mustExit(t, exitOK, queuedCompanies(t, 2), "outbox", "add")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/store"
 	"solarmirror/sync/platform/platformtest"
 )
@@ -22,11 +24,11 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs testdata/script/*.txtar, whole command lines against the real
 // binary. Beside testscript's own commands there is "exits N command…", which
-// asks for an exact exit code, and "lock FILE", which holds a database's lock to
+// asks for an exact exit code, "lock FILE", which holds a database's lock to
 // the script's end, and "reject FILE STREAM RECORD", which keeps a record as one that
-// an older program could not read. Each script has simulated platforms of its own: $PLATFORM,
-// $OTHER_PLATFORM, and $HALF_PLATFORM, which fails to list budgets; their token
-// is $TOKEN.
+// an older program could not read; and the condition [race] is the race detector.
+// Each script has simulated platforms of its own: $PLATFORM, $OTHER_PLATFORM, and
+// $HALF_PLATFORM, which fails to list budgets; their token is $TOKEN.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -34,6 +36,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Setup:               setUp,
+		Condition:           condition,
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "lock": lock, "reject": reject},
 	})
 }
@@ -41,7 +44,7 @@ func TestScripts(t *testing.T) {
 func setUp(env *testscript.Env) error {
 	env.Setenv("GORACE", "atexit_sleep_ms=0") // a race-built binary sleeps a second at its end otherwise
 	env.Setenv("TOKEN", simulationToken)
-	simulated := platformtest.New(platformtest.Options{Seed: 1, Requests: 120, Token: simulationToken})
+	simulated := platformtest.New(platformtest.Options{Seed: 1, Requests: 120, Equipments: smallCatalogue(), Token: simulationToken})
 	for name, handler := range map[string]http.Handler{
 		"PLATFORM": simulated, "OTHER_PLATFORM": simulated, "HALF_PLATFORM": withoutBudgets(simulated),
 	} {
@@ -50,6 +53,14 @@ func setUp(env *testscript.Env) error {
 		env.Setenv(name, server.URL)
 	}
 	return nil
+}
+
+// condition is one that a script may ask for beside testscript's own.
+func condition(name string) (bool, error) {
+	if name != "race" {
+		return false, fmt.Errorf("unknown condition %q", name)
+	}
+	return testsize.Race, nil
 }
 
 func withoutBudgets(next http.Handler) http.Handler {

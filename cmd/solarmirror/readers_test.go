@@ -54,7 +54,7 @@ func syncTwice(t *testing.T, file string) (config string) {
 	var behind atomic.Int64
 	behind.Store(int64(month))
 	server := httptest.NewServer(platformtest.New(platformtest.Options{
-		Seed: 7, Requests: 200, Token: simulationToken,
+		Seed: 7, Requests: 200, Equipments: smallCatalogue(), Token: simulationToken,
 		Clock:   func() time.Time { return time.Now().Add(-time.Duration(behind.Load())) },
 		Dialect: platformtest.Dialect{Drift: platformtest.DriftAll | platformtest.DriftBad},
 	}))

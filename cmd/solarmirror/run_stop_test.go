@@ -20,10 +20,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/sync/platform/platformtest"
 )
 
-var stops = flag.Int("stops", 6, "how often TestRunStoppedAtRandomMoments stops a run")
+var stops = flag.Int("stops", testsize.Fewer(6), "how often TestRunStoppedAtRandomMoments stops a run")
 
 // stopLimit is how long "solarmirror run" may take to end after it was told to.
 const stopLimit = 10 * time.Second
@@ -61,7 +62,7 @@ func queuedCompanies(t *testing.T, n int) string {
 //	go test ./cmd/solarmirror -run TestRunStoppedAtRandomMoments -stops 200 -v -timeout 1h
 func TestRunStoppedAtRandomMoments(t *testing.T) {
 	t.Parallel()
-	world := platformtest.Options{Seed: 4, Requests: 300, Token: simulationToken}
+	world := platformtest.Options{Seed: 4, Requests: testsize.Fewer(300), Equipments: smallCatalogue(), Token: simulationToken}
 	undisturbed := newProgram(t, platformtest.New(world))
 	undisturbed.mustExit(t, exitOK, "", "sync")
 	want := undisturbed.content(t)

@@ -25,7 +25,7 @@ import (
 // small is a world that is read in no time.
 func small(t *testing.T) platformtest.Options {
 	t.Helper()
-	return platformtest.Options{Seed: 9, Requests: 30, Equipments: smallCatalogue(t)}
+	return platformtest.Options{Seed: 9, Requests: 30, Equipments: smallCatalogue()}
 }
 
 // do runs a job once, and returns what the log says of it.

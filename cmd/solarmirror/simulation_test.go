@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/internal/testsize"
 	"solarmirror/store"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
@@ -27,7 +28,7 @@ import (
 	"solarmirror/sync/schedule"
 )
 
-var simulated = flag.Duration("simulated", 3*time.Hour, "how much time of a moving platform TestSchedule simulates, and of one that is down TestPlatformDown")
+var simulated = flag.Duration("simulated", time.Duration(testsize.Fewer(3))*time.Hour, "how much time of a moving platform TestSchedule simulates, and of one that is down TestPlatformDown")
 
 // simClock is the time of a simulation: each request to the platform takes some, and when no job runs or waits it jumps to where the
 // schedule sleeps to.
@@ -154,7 +155,7 @@ func TestSchedule(t *testing.T) {
 	dice := rand.New(rand.NewPCG(11, 0))
 	calm := false
 	s := newScene(t, platformtest.Options{
-		Seed: 9, Requests: 400, Equipments: smallCatalogue(t),
+		Seed: 9, Requests: 400, Equipments: smallCatalogue(),
 		Faults: platformtest.Faults{Rate: 0.1, Seed: 5},
 		Churn:  platformtest.Churn{Inserts: 0.02, Updates: 0.1, Removals: 0.02, Conversions: 0.02, Restores: 0.01},
 		CompanyOutcome: func(*platformtest.CompanyCall) platformtest.CompanyOutcome {
@@ -200,7 +201,7 @@ func TestSchedule(t *testing.T) {
 // the schedule catches up by itself.
 func TestPlatformDown(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, platformtest.Options{Seed: 9, Requests: 200, Equipments: smallCatalogue(t)},
+	s := newScene(t, platformtest.Options{Seed: 9, Requests: 200, Equipments: smallCatalogue()},
 		"SOLARMIRROR_SCHEDULE_FULL_REQUESTS=0 */2 * * *", "SOLARMIRROR_SCHEDULE_PUBLISH=off", "SOLARMIRROR_SCHEDULE_PUSH=*/10 * * * *")
 	s.live(t, s.clock.Now().Add(10*time.Minute))
 	before := s.mirror.content(t)
@@ -247,9 +248,8 @@ func (s *scene) checkMirror(t *testing.T) {
 	s.mirror.checkWhole(t)
 }
 
-// smallCatalogue is a few items of each type of equipment.
-func smallCatalogue(t *testing.T) []json.RawMessage {
-	t.Helper()
+// smallCatalogue is a few items of each type of equipment: the platform's own would be most of what a small test reads.
+var smallCatalogue = sync.OnceValue(func() []json.RawMessage {
 	var few []json.RawMessage
 	perType := map[string]int{}
 	for rec := range platformtest.New(platformtest.Options{Seed: 1}).Records(platformtest.ResourceEquipments) {
@@ -259,7 +259,7 @@ func smallCatalogue(t *testing.T) []json.RawMessage {
 		}
 	}
 	return few
-}
+})
 
 // queue puts a company into the outbox.
 func (s *scene) queue(ctx context.Context, n int) error {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/schema"
 	"solarmirror/sync/platform/platformtest"
 )
@@ -40,7 +41,7 @@ func (s *signalling) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // what an undisturbed sync has.
 func TestSyncStoppedAtAnyMoment(t *testing.T) {
 	t.Parallel()
-	world := platformtest.Options{Seed: 4, Requests: 300, Token: simulationToken}
+	world := platformtest.Options{Seed: 4, Requests: 300, Equipments: smallCatalogue(), Token: simulationToken}
 	undisturbed := newProgram(t, platformtest.New(world))
 	if code := undisturbed.sync(t); code != exitOK {
 		t.Fatalf("undisturbed sync: exit code %d", code)
@@ -55,7 +56,7 @@ func TestSyncStoppedAtAnyMoment(t *testing.T) {
 		"SIGTERM": {syscall.SIGTERM, exitInterrupted},
 		"SIGKILL": {os.Kill, -1},
 	} {
-		for _, at := range []int64{1, 2, 5, 9, 14} {
+		for _, at := range testsize.Some([]int64{1, 2, 5, 9, 14}) {
 			t.Run(fmt.Sprintf("%s at request %d", name, at), func(t *testing.T) {
 				t.Parallel()
 				platform := &signalling{next: platformtest.New(world), at: at, signal: stop.signal}

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/schema"
 	"solarmirror/store"
 	"solarmirror/sync/platform/platformtest"
@@ -141,7 +142,7 @@ func TestBackfill(t *testing.T) {
 // What leaves its window while the window is read is caught by the tail.
 func TestBackfillOfMovingPlatform(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(max(2, *seeds/20)) {
+	for seed := range uint64(testsize.Fewer(max(2, *seeds/20))) {
 		r := newMovingRig(t, seed, movingOrders[seed%5], platformtest.TotalNumber, lightChurn)
 		o := backfillOptions("2023-01-01", "2026-03-10", Month)
 		for _, at := range o.Stretches() {

@@ -115,7 +115,7 @@ func TestNothingWaitsWithTheScan(t *testing.T) {
 // next sync ends with everything.
 func TestFailedSliceTakesItsBatchBack(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, platformtest.Options{Seed: 6, Requests: 1500, Equipments: fewItems(t)})
+	r := newRig(t, platformtest.Options{Seed: 6, Requests: 1500, Equipments: fewItems()})
 	budgets := Streams()[1:2]
 	r.exec("CREATE TRIGGER refuse BEFORE INSERT ON requests WHEN NEW.request_key > 700 BEGIN SELECT raise(ABORT, 'no more'); END")
 	report, err := r.trySync(Options{Streams: budgets})
@@ -144,7 +144,7 @@ func TestFailedSliceTakesItsBatchBack(t *testing.T) {
 // The indices of the records come with the end of a first load, not before: a sync that failed leaves them to the next.
 func TestIndicesComeWithTheEndOfALoad(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, platformtest.Options{Seed: 6, Requests: 50, Equipments: fewItems(t)})
+	r := newRig(t, platformtest.Options{Seed: 6, Requests: 50, Equipments: fewItems()})
 	indices := func() any {
 		return r.value("SELECT count(*) FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name IN ('requests', 'request_products', 'equipments')")
 	}

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"solarmirror/internal/testsize"
 )
 
 // undated keeps the server's date from an answer.
@@ -24,7 +26,7 @@ func TestClockThatJumps(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tells := range []bool{true, false} {
-		for _, jump := range []time.Duration{365 * 24 * time.Hour, 30 * time.Minute, -30 * time.Minute, -365 * 24 * time.Hour} {
+		for _, jump := range testsize.Some([]time.Duration{365 * 24 * time.Hour, 30 * time.Minute, -30 * time.Minute, -365 * 24 * time.Hour}) {
 			t.Run(fmt.Sprintf("by %v, dated answers %v", jump, tells), func(t *testing.T) {
 				t.Parallel()
 				list := &datedList{zone: time.UTC}

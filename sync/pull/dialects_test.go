@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
 )
@@ -17,8 +18,8 @@ import (
 // to change.
 func TestDialects(t *testing.T) {
 	t.Parallel()
-	dialects := platformtest.Dialects()
-	few := fewItems(t)
+	dialects := testsize.Some(platformtest.Dialects())
+	few := fewItems()
 	matrix := make([]string, len(dialects))
 	t.Cleanup(func() { t.Log("the mirror equals the platform, field by field:\n" + strings.Join(matrix, "\n")) })
 	for i, dialect := range dialects {
@@ -99,8 +100,8 @@ func (s *switching) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 // A remembered dialect that no longer fits is found anew within the run, whichever way it has changed, and nothing is lost.
 func TestDialectThatStopsFitting(t *testing.T) {
 	t.Parallel()
-	few := fewItems(t)
-	for _, c := range []struct{ name, before, after string }{
+	few := fewItems()
+	for _, c := range testsize.Some([]struct{ name, before, after string }{
 		{"first page 0 to 1", "first=0,envelope=items", "first=1,envelope=items"},
 		{"first page 1 to 0", "first=1,envelope=array", "first=0,envelope=array"},
 		{"first page 0 to 0 as 1", "first=0,envelope=data,total=absent", "first=0-as-1,envelope=data,total=absent"},
@@ -109,7 +110,7 @@ func TestDialectThatStopsFitting(t *testing.T) {
 		{"cap lowered, clamped", "first=1,envelope=array", "first=1,envelope=array,cap=20,over=clamp"},
 		{"cap lowered far, clamped", "first=1,envelope=array", "first=1,envelope=array,cap=7,over=clamp"},
 		{"everything", "first=0,envelope=items,total=string", "first=1,envelope=array,cap=20,over=200"},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			clock := newClock("2026-03-10T15:00:00Z")
@@ -144,7 +145,7 @@ func TestDialectThatStopsFitting(t *testing.T) {
 // What the configuration says of the first page is not asked for, and a smaller limit than the platform would allow is kept to.
 func TestDialectPinned(t *testing.T) {
 	t.Parallel()
-	p := platformtest.Options{Seed: 3, Requests: 60, Equipments: fewItems(t), Dialect: platformtest.Dialect{FirstPage: platformtest.FirstPageZeroAsOne}}
+	p := platformtest.Options{Seed: 3, Requests: 60, Equipments: fewItems(), Dialect: platformtest.Dialect{FirstPage: platformtest.FirstPageZeroAsOne}}
 	r := newRig(t, p)
 	r.connect(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if at := pageOf(req); at.page < 0 || at.limit > 15 {

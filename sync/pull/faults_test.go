@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
 )
@@ -20,12 +21,12 @@ const nextToken = "the-next-token"
 // Faults that pass are ridden out, exactly: the mirror is what the platform holds.
 func TestTransientFaults(t *testing.T) {
 	t.Parallel()
-	for _, kind := range platformtest.TransientFaults() {
+	for _, kind := range testsize.Some(platformtest.TransientFaults()) {
 		t.Run(string(kind), func(t *testing.T) {
 			t.Parallel()
 			for seed := range uint64(max(1, *seeds/100)) {
 				r := newRig(t, platformtest.Options{
-					Seed: 20 + seed, Requests: 60, Equipments: fewItems(t),
+					Seed: 20 + seed, Requests: 60, Equipments: fewItems(),
 					Faults: platformtest.Faults{Rate: 0.3, Seed: seed, Kinds: []platformtest.Fault{kind}},
 				})
 				r.sync(Options{})
@@ -55,7 +56,7 @@ func as[T error](err error) bool {
 // Each of the other faults is ridden out, or is a clear failure that holds the watermark and is mended by the next sync.
 func TestFaultsAtARequest(t *testing.T) {
 	t.Parallel()
-	for _, c := range []faultCase{
+	for _, c := range testsize.Some([]faultCase{
 		{kind: platformtest.FaultDrip},
 		{kind: platformtest.FaultBomb},
 		{kind: platformtest.FaultNullIDs},
@@ -65,7 +66,7 @@ func TestFaultsAtARequest(t *testing.T) {
 		{platformtest.FaultRedirect307, as[*platform.StatusError], "redirects are not followed"},
 		{platformtest.FaultRedirect308, as[*platform.StatusError], "redirects are not followed"},
 		{platformtest.Fault401, as[*platform.AuthError], "token_file"},
-	} {
+	}) {
 		for _, at := range []int64{1, 12} {
 			t.Run(fmt.Sprintf("%s at %d", c.kind, at), func(t *testing.T) {
 				t.Parallel()
@@ -82,7 +83,7 @@ func (c faultCase) run(t *testing.T, at int64) {
 	given := atomic.Value{}
 	given.Store(token)
 	r := newRig(t, platformtest.Options{
-		Seed: 31, Requests: 70, Equipments: fewItems(t), NextToken: nextToken,
+		Seed: 31, Requests: 70, Equipments: fewItems(), NextToken: nextToken,
 		Faults: platformtest.Faults{At: map[int64]platformtest.Fault{at: c.kind}, RedirectTo: elsewhere.URL, Drip: 50 * time.Millisecond},
 	}, func(p *platform.Config) {
 		p.MaxBody, p.Timeout = 4<<20, 500*time.Millisecond
@@ -124,8 +125,8 @@ func (c faultCase) run(t *testing.T, at int64) {
 func TestSpoiledRecords(t *testing.T) {
 	t.Parallel()
 	healed := 0
-	for at := int64(12); at < 18; at += 2 {
-		r := newRig(t, platformtest.Options{Seed: 31, Requests: 70, Equipments: fewItems(t), Faults: platformtest.Faults{At: map[int64]platformtest.Fault{at: platformtest.FaultBadUTF8}}})
+	for _, at := range testsize.Some([]int64{12, 14, 16}) {
+		r := newRig(t, platformtest.Options{Seed: 31, Requests: 70, Equipments: fewItems(), Faults: platformtest.Faults{At: map[int64]platformtest.Fault{at: platformtest.FaultBadUTF8}}})
 		rejected := r.sync(Options{}).Total().Rejected
 		for range 2 {
 			r.sync(Options{Full: true})
@@ -146,7 +147,7 @@ func TestBadRecordsThatStay(t *testing.T) {
 	t.Parallel()
 	for _, total := range []platformtest.Total{platformtest.TotalNumber, platformtest.TotalAbsent} {
 		r := newRig(t, platformtest.Options{
-			Seed: 5, Requests: 90, Equipments: fewItems(t), Dialect: platformtest.Dialect{Drift: platformtest.DriftAll | platformtest.DriftBad, Total: total},
+			Seed: 5, Requests: 90, Equipments: fewItems(), Dialect: platformtest.Dialect{Drift: platformtest.DriftAll | platformtest.DriftBad, Total: total},
 		})
 		for range 2 {
 			r.sync(Options{Full: true})

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/schema"
 	"solarmirror/store"
 	"solarmirror/sync/platform/platformtest"
@@ -23,7 +24,7 @@ func TestHistoryOfNinetyDays(t *testing.T) {
 	for _, table := range schema.HistoryTables {
 		seen.tables[table.Name] = &intervals{open: map[string]int{}}
 	}
-	for step, passed := 0, time.Duration(0); passed <= 90*24*time.Hour; step++ {
+	for step, passed := 0, time.Duration(0); passed <= time.Duration(testsize.Fewer(90))*24*time.Hour; step++ {
 		r.sync(Options{Streams: requests})
 		seen.look(requests)
 		if step%2 == 0 {
@@ -39,7 +40,7 @@ func TestHistoryOfNinetyDays(t *testing.T) {
 		if diff := diff(want.rows(), r.historyRows(table)); diff != "" {
 			t.Errorf("%s (-what the syncs could see +mirror):\n%s", table.Name, diff)
 		}
-		if want.transitions < 30 {
+		if want.transitions < testsize.Fewer(30) {
 			t.Errorf("only %d transitions for %s: that proves little", want.transitions, table.Name)
 		}
 	}

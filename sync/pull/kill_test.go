@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/store"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
@@ -40,20 +42,10 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	if raceDetector {
-		if err := flag.Set("rapid.checks", "20"); err != nil { // the command line overrules it
-			panic(err)
-		}
+	if err := flag.Set("rapid.checks", strconv.Itoa(testsize.Fewer(100))); err != nil { // the command line overrules it
+		panic(err)
 	}
 	goleak.VerifyTestMain(m)
-}
-
-// trials is how often a test does what it does: n times, fewer under the race detector.
-func trials(n int) int {
-	if raceDetector {
-		return (n + 2) / 3
-	}
-	return n
 }
 
 const victimName = "pull-victim"
@@ -122,14 +114,15 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		t.Run(work, func(t *testing.T) {
 			t.Parallel()
 			p := platformtest.New(platformtest.Options{
-				Seed: 9, Requests: 300, Equipments: fewItems(t), Token: token, Clock: victimClock.now, Dialect: platformtest.Dialect{Cap: 20, Total: platformtest.TotalAbsent},
+				Seed: 9, Requests: testsize.Fewer(300), Equipments: fewItems(), Token: token, Clock: victimClock.now,
+				Dialect: platformtest.Dialect{Cap: 20, Total: platformtest.TotalAbsent},
 			})
 			undisturbed := &killing{next: p}
 			want, _ := killedRun(t, work, undisturbed)
 			requests := undisturbed.served.Load()
 			killed, again := 0, int64(0)
 			rng := rand.New(rand.NewPCG(uint64(*kills), 7))
-			for i := range trials(*kills) {
+			for i := range testsize.Fewer(*kills) {
 				k := &killing{next: p, at: 1 + rng.Int64N(requests), delay: time.Duration(rng.IntN(3000)) * time.Microsecond}
 				got, struck := killedRun(t, work, k)
 				if got != want {
@@ -145,7 +138,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 				t.Errorf("a killed %s took %d requests more than an undisturbed one, over %d", work, again, most)
 			}
 			t.Logf("%s: %d of %d processes killed at random moments of %d requests, all mirrors identical to an undisturbed one; at most %d requests more",
-				work, killed, trials(*kills), requests, again)
+				work, killed, testsize.Fewer(*kills), requests, again)
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/store"
 	"solarmirror/sync/platform/platformtest"
 )
@@ -18,10 +19,10 @@ var martRequests = flag.Int("requests", 400, "requests the sums of the marts are
 // What the marts say is added up once more here, in Go and in whole cents, from the tables of records, and must come out the same group by group.
 func TestMartsReconcile(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(3) {
+	for seed := range uint64(testsize.Fewer(3)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, platformtest.Options{Seed: seed, Requests: *martRequests, Equipments: someEquipments(seed, 120), Churn: platformtest.Churn{Updates: 0.01}})
+			r := newRig(t, platformtest.Options{Seed: seed, Requests: testsize.Fewer(*martRequests), Equipments: someEquipments(seed, 120), Churn: platformtest.Churn{Updates: 0.01}})
 			r.engine.Paging.Limit = 500
 			r.sync(Options{})
 			r.platform.SetChurn(platformtest.Churn{Inserts: 1, Updates: 2, Removals: 1, Conversions: 2, Restores: 1})

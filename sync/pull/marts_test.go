@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/schema"
 	"solarmirror/store"
 	"solarmirror/sync/platform/platformtest"
@@ -64,11 +65,11 @@ func (r *rig) mustEqualRebuilt() {
 // building them from nothing gives.
 func TestMartsKeepInStep(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(max(2, *seeds/5)) {
+	for seed := range uint64(testsize.Fewer(max(2, *seeds/5))) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			d := rand.New(rand.NewPCG(seed, 7))
-			r := newRig(t, platformtest.Options{Seed: seed, Requests: 80, Equipments: someEquipments(seed, 30), Churn: platformtest.Churn{Updates: 0.01}})
+			r := newRig(t, platformtest.Options{Seed: seed, Requests: testsize.Fewer(80), Equipments: someEquipments(seed, 30), Churn: platformtest.Churn{Updates: 0.01}})
 			r.sync(Options{})
 			changed := map[string]bool{}
 			for range 6 {

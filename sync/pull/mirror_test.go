@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/schema"
 	"solarmirror/store"
 	"solarmirror/sync/platform/platformtest"
@@ -15,10 +16,10 @@ import (
 
 // The mirror is what the platform holds, field by field, after the first sync and after those that follow a month of life.
 func TestMirrorEqualsTruth(t *testing.T) {
-	for seed := uint64(1); seed <= uint64(trials(20)); seed++ {
+	for seed := uint64(1); seed <= uint64(testsize.Fewer(20)); seed++ {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			t.Parallel()
-			r := newRig(t, platformtest.Options{Seed: seed, Requests: 50, Equipments: fewItems(t)})
+			r := newRig(t, platformtest.Options{Seed: seed, Requests: testsize.Fewer(50), Equipments: fewItems()})
 			r.sync(Options{})
 			r.mustEqualTruth()
 
@@ -47,7 +48,7 @@ func (r *rig) mustHoldTruth() {
 // A second sync of unchanged data touches no row of a record: triggers on every table see nothing, whatever the API reports.
 func TestSecondSyncTouchesNothing(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, platformtest.Options{Seed: 3, Requests: 200})
+	r := newRig(t, platformtest.Options{Seed: 3, Requests: 200, Equipments: fewItems()})
 	first := r.sync(Options{})
 	count := r.watchWrites()
 	second := r.sync(Options{Full: true})

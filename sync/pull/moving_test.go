@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/store"
 	"solarmirror/sync/flatten"
 	"solarmirror/sync/platform/platformtest"
@@ -33,7 +34,7 @@ func TestScanOfMovingPlatform(t *testing.T) {
 		t.Run(order.String(), func(t *testing.T) {
 			t.Parallel()
 			var gaveUp, passes atomic.Int64
-			n := uint64(trials(max(4, *seeds/10)))
+			n := uint64(testsize.Fewer(max(4, *seeds/10)))
 			if *seeds >= fullRun {
 				n = uint64(*seeds)
 			}

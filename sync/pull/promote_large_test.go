@@ -14,6 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/schema"
 )
 
@@ -23,7 +24,8 @@ var promoted = flag.Int("promoted", 600, "requests of the mirror that TestPromot
 // loaded it.
 func TestPromotionOfLargeMirror(t *testing.T) {
 	t.Parallel()
-	records := recordsToPromote(*promoted)
+	requests := testsize.Fewer(*promoted)
+	records := recordsToPromote(requests)
 	path, want := oldMirror(t, records), newMirror(t, records)
 	file, err := os.Stat(path)
 	if err != nil {
@@ -33,7 +35,7 @@ func TestPromotionOfLargeMirror(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	for share := 12; ; share-- {
 		// The first stops come early, the last after nearly all that is left; then it is let through.
-		batches := random.IntN(*promoted/promotionBatch/max(share, 1) + 1)
+		batches := random.IntN(requests/promotionBatch/max(share, 1) + 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		err := promote(t, path, zerolog.New(writerFunc(func(b []byte) (int, error) {
 			if batches--; batches < 0 && share > 0 {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/schema"
 	"solarmirror/store"
 	"solarmirror/sync/platform/platformtest"
@@ -21,7 +22,7 @@ import (
 func TestMaskedCopyHoldsNothingPersonal(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, platformtest.Options{
-		Seed: 11, Requests: 250, Equipments: fewItems(t), Dialect: platformtest.Dialect{Drift: platformtest.DriftAll | platformtest.DriftBad},
+		Seed: 11, Requests: testsize.Fewer(250), Equipments: fewItems(), Dialect: platformtest.Dialect{Drift: platformtest.DriftAll | platformtest.DriftBad},
 	})
 	r.sync(Options{})
 	if r.value("SELECT count(*) > 0 FROM _rejects") != int64(1) || r.value("SELECT count(*) > 0 FROM _drift") != int64(1) {
@@ -42,7 +43,7 @@ func TestMaskedCopyHoldsNothingPersonal(t *testing.T) {
 	masked, full := publish("masked.db", &store.Masking{Key: key}), publish("full.db", nil)
 
 	personal := r.personalValues()
-	if len(personal) < 4000 {
+	if len(personal) < testsize.Fewer(4000) {
 		t.Errorf("only %d values are searched for", len(personal))
 	}
 	if hits := found(t, masked, personal); len(hits) > 0 {

@@ -55,7 +55,7 @@ func TestResumedAmongMovedRows(t *testing.T) {
 // A window that was cut off goes on where it stopped: it reads no more again than was read since the ledger was last told, and the first page.
 func TestResumedWindowReadsLittleAgain(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, platformtest.Options{Seed: 5, Requests: 700, Equipments: fewItems(t), Dialect: platformtest.Dialect{Cap: 20}})
+	r := newRig(t, platformtest.Options{Seed: 5, Requests: 700, Equipments: fewItems(), Dialect: platformtest.Dialect{Cap: 20}})
 	budgets := Streams()[1:2]
 	var failAt atomic.Int64
 	failAt.Store(40)
@@ -75,7 +75,7 @@ func TestResumedWindowReadsLittleAgain(t *testing.T) {
 	r.mustHoldPresent(budgets)
 	resumed := r.platform.Served() - 40
 
-	undisturbed := newRig(t, platformtest.Options{Seed: 5, Requests: 700, Equipments: fewItems(t), Dialect: platformtest.Dialect{Cap: 20}})
+	undisturbed := newRig(t, platformtest.Options{Seed: 5, Requests: 700, Equipments: fewItems(), Dialect: platformtest.Dialect{Cap: 20}})
 	undisturbed.engine.InFlight = 1
 	undisturbed.sync(Options{Streams: budgets})
 	if saved := undisturbed.platform.Served() - resumed; saved < 15 {

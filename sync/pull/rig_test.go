@@ -68,8 +68,7 @@ func newRig(t *testing.T, o platformtest.Options, tweaks ...func(*platform.Confi
 }
 
 // fewItems is a small catalogue with every type of equipment in it: the platform's own would be most of what a small test reads.
-func fewItems(t *testing.T) []json.RawMessage {
-	t.Helper()
+var fewItems = sync.OnceValue(func() []json.RawMessage {
 	var few []json.RawMessage
 	perType := map[string]int{}
 	for rec := range platformtest.New(platformtest.Options{Seed: 1, Clock: newClock("2026-03-10T15:00:00Z").now}).Records(platformtest.ResourceEquipments) {
@@ -79,7 +78,7 @@ func fewItems(t *testing.T) []json.RawMessage {
 		}
 	}
 	return few
-}
+})
 
 // newRigFor is a rig before any handler.
 func newRigFor(t *testing.T, h http.Handler) *rig {

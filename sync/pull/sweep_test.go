@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/sync/platform/platformtest"
 )
 
@@ -70,7 +71,7 @@ func TestTwoStrikes(t *testing.T) {
 // More missing records than can be believed are a failure and mark nothing, however often; --accept-deletions overrides that.
 func TestBreaker(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	for _, c := range testsize.Some([]struct {
 		held, left    int
 		refused, ever bool
 	}{
@@ -84,7 +85,7 @@ func TestBreaker(t *testing.T) {
 		{held: 3, left: 1, refused: true},
 		{held: 40, left: 0, refused: true, ever: true},
 		{held: 1, left: 0, refused: true, ever: true},
-	} {
+	}) {
 		t.Run(fmt.Sprintf("%d of %d left", c.left, c.held), func(t *testing.T) {
 			t.Parallel()
 			r, s := newShelfRig(t, c.held)
@@ -165,7 +166,7 @@ func TestFaultySweeps(t *testing.T) {
 			orders := Streams()[:1]
 			r.sync(Options{Streams: orders})
 			rng := rand.New(rand.NewPCG(1, 1))
-			n, clean := max(30, *seeds), 0
+			n, clean := testsize.Fewer(max(30, *seeds)), 0
 			for i := range n {
 				s.spoilWith(faulty(rng, []float64{0.02, 0.1, 0.3}[i%3]))
 				found, err := r.sweepOf(orders, false)
@@ -184,7 +185,7 @@ func TestFaultySweeps(t *testing.T) {
 // Prices and stock leave no trace that a filter could see; the full sweep brings them.
 func TestFullSweepBringsPricesAndStock(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, platformtest.Options{Seed: 4, Requests: 20})
+	r := newRig(t, platformtest.Options{Seed: 4, Requests: 20, Equipments: fewItems()})
 	r.sync(Options{})
 	r.clock.advance(20 * 24 * time.Hour)
 	incremental := r.sync(Options{Streams: equipmentStream()})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/store"
 	"solarmirror/sync/platform/platformtest"
 )
@@ -14,7 +15,7 @@ import (
 // number of requests is bounded.
 func TestUntrustworthyPagesAreNoticed(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	for _, c := range testsize.Some([]struct {
 		name    string
 		dialect platformtest.Dialect
 		noticed func(error) bool
@@ -25,12 +26,12 @@ func TestUntrustworthyPagesAreNoticed(t *testing.T) {
 		{"page numbers ignored", platformtest.Dialect{Cap: 20, Pages: platformtest.PagesIgnored}, as[*RepeatedPageError]},
 		{"page numbers ignored, no totals", platformtest.Dialect{Cap: 20, Pages: platformtest.PagesIgnored, Total: platformtest.TotalAbsent}, as[*RepeatedPageError]},
 		{"page numbers ignored, a bare array", platformtest.Dialect{Cap: 20, Pages: platformtest.PagesIgnored, Envelope: platformtest.EnvelopeArray, FirstPage: platformtest.FirstPageZero}, as[*RepeatedPageError]},
-	} {
+	}) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			n := max(1, *seeds/40)
 			for seed := range uint64(n) {
-				r := newRig(t, platformtest.Options{Seed: seed, Requests: 300, Equipments: fewItems(t), Dialect: c.dialect})
+				r := newRig(t, platformtest.Options{Seed: seed, Requests: 300, Equipments: fewItems(), Dialect: c.dialect})
 				report, err := r.trySync(Options{})
 				if err == nil || report.Outcome != store.Failed {
 					t.Fatalf("seed %d: outcome %s, %v", seed, report.Outcome, err)
@@ -59,16 +60,16 @@ func isUnstable(err error) bool { return as[*UnstableError](err) || as[*ChurnErr
 // A platform that repeats a page now and then, or sorts what ties in another order each time, is read right or not at all.
 func TestShakyPagesAreReadRightOrNotAtAll(t *testing.T) {
 	t.Parallel()
-	for _, dialect := range []platformtest.Dialect{
+	for _, dialect := range testsize.Some([]platformtest.Dialect{
 		{Pages: platformtest.PagesRepeat},
 		{Pages: platformtest.PagesRepeat, Total: platformtest.TotalAbsent},
 		{Order: platformtest.OrderTies},
-	} {
+	}) {
 		t.Run(dialect.String(), func(t *testing.T) {
 			t.Parallel()
 			right, failed := 0, 0
-			for seed := range uint64(max(2, *seeds/40)) {
-				r := newRig(t, platformtest.Options{Seed: seed, Requests: 200, Equipments: fewItems(t), Dialect: dialect})
+			for seed := range uint64(testsize.Fewer(max(2, *seeds/40))) {
+				r := newRig(t, platformtest.Options{Seed: seed, Requests: 200, Equipments: fewItems(), Dialect: dialect})
 				report, _ := r.trySync(Options{})
 				for i, s := range Streams() {
 					if err := report.Streams[i].Err; err == nil {
@@ -87,7 +88,7 @@ func TestShakyPagesAreReadRightOrNotAtAll(t *testing.T) {
 // A platform that ignores dates is found out. Every sync reads it whole, so nothing is missed, and a backfill is refused.
 func TestIgnoredFiltersAreNoticed(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, platformtest.Options{Seed: 8, Requests: 150, Dialect: platformtest.Dialect{Filters: platformtest.FiltersIgnored}})
+	r := newRig(t, platformtest.Options{Seed: 8, Requests: 150, Equipments: fewItems(), Dialect: platformtest.Dialect{Filters: platformtest.FiltersIgnored}})
 	for range 2 {
 		for _, s := range r.sync(Options{}).Streams {
 			if !s.Full {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/store"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
@@ -37,7 +38,7 @@ func (r *rig) verify() []Verification {
 // Verify finds nothing in a mirror that holds what the platform holds, every kind of difference in one that does not, and changes nothing.
 func TestVerify(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, platformtest.Options{Seed: 6, Requests: 130, Equipments: fewItems(t), Dialect: platformtest.Dialect{Drift: platformtest.DriftAll | platformtest.DriftBad}})
+	r := newRig(t, platformtest.Options{Seed: 6, Requests: 130, Equipments: fewItems(), Dialect: platformtest.Dialect{Drift: platformtest.DriftAll | platformtest.DriftBad}})
 	r.sync(Options{})
 	for _, v := range r.verify() {
 		if len(v.Differences) != 0 || v.Mirror != v.Platform || v.Mirror == 0 {
@@ -96,7 +97,7 @@ func (r *rig) bytes() []byte {
 func TestStreamsShareTheLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 3
-	r := newRig(t, platformtest.Options{Seed: 6, Requests: 200, Equipments: fewItems(t), Dialect: platformtest.Dialect{Cap: 20}})
+	r := newRig(t, platformtest.Options{Seed: 6, Requests: 200, Equipments: fewItems(), Dialect: platformtest.Dialect{Cap: 20}})
 	var mu sync.Mutex
 	inFlight, most := 0, 0
 	waiting, all := map[string]bool{}, make(chan struct{})
@@ -198,10 +199,10 @@ func TestInterruptedAtAnyRequest(t *testing.T) {
 			return err
 		},
 	} {
-		for _, at := range []int64{2, 14} {
+		for _, at := range testsize.Some([]int64{2, 14}) {
 			t.Run(fmt.Sprintf("%s at request %d", name, at), func(t *testing.T) {
 				t.Parallel()
-				r := newRig(t, platformtest.Options{Seed: 2, Requests: 90, Equipments: fewItems(t), Dialect: platformtest.Dialect{Cap: 20}})
+				r := newRig(t, platformtest.Options{Seed: 2, Requests: 90, Equipments: fewItems(), Dialect: platformtest.Dialect{Cap: 20}})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				r.connect(&interrupting{next: r.platform, at: at, cancel: cancel})

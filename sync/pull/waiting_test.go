@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/schema"
 	"solarmirror/sync/platform"
 )
@@ -16,7 +17,7 @@ import (
 func TestSlicesOfOneTransaction(t *testing.T) {
 	t.Parallel()
 	orders := Streams()[0]
-	for seed := range uint64(trials(12)) {
+	for seed := range uint64(testsize.Fewer(12)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed, 1))

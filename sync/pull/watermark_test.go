@@ -112,7 +112,7 @@ func TestScanStartIsTheEarlierClock(t *testing.T) {
 // A pass that fails leaves its watermark where it was; the other streams move theirs.
 func TestWatermarkHeldOnFailure(t *testing.T) {
 	t.Parallel()
-	p := platformtest.Options{Seed: 5, Requests: 150}
+	p := platformtest.Options{Seed: 5, Requests: 150, Equipments: fewItems()}
 	r := newRig(t, p)
 	var broken atomic.Bool
 	r.connect(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

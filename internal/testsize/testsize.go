@@ -1,0 +1,27 @@
+// Package testsize makes tests smaller under the race detector. It slows SQLite, which is Go code here, some ten times, and finds in one trial what
+// it finds in many: so a run with it asks each kind of test once or a few times whether goroutines get in each other's way, and a run without it is
+// what proves how the program behaves. Tests of every package may import this one, and nothing else does.
+package testsize
+
+// part is how much of a test is left under the race detector: one in so many.
+const part = 8
+
+// Fewer is how often a test does something, or with how much: n without the race detector, and an eighth of it, rounded up, with it.
+func Fewer(n int) int {
+	if Race {
+		return (n + part - 1) / part
+	}
+	return n
+}
+
+// Some are the cases that a test tries: all of them without the race detector, and with it every eighth, from the last on.
+func Some[T any](cases []T) []T {
+	if !Race {
+		return cases
+	}
+	var list []T
+	for i := len(cases) - 1; i >= 0; i -= part {
+		list = append(list, cases[i])
+	}
+	return list
+}

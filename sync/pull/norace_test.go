@@ -1,5 +1,0 @@
-//go:build !race
-
-package pull
-
-const raceDetector = false
