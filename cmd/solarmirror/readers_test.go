@@ -16,6 +16,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/store"
 	"solarmirror/sync/platform/platformtest"
 )
@@ -54,7 +55,7 @@ func syncTwice(t *testing.T, file string) (config string) {
 	var behind atomic.Int64
 	behind.Store(int64(month))
 	server := httptest.NewServer(platformtest.New(platformtest.Options{
-		Seed: 7, Requests: 200, Equipments: smallCatalogue(), Token: simulationToken,
+		Seed: 7, Requests: testsize.Fewer(200), Equipments: smallCatalogue(), Token: simulationToken,
 		Clock:   func() time.Time { return time.Now().Add(-time.Duration(behind.Load())) },
 		Dialect: platformtest.Dialect{Drift: platformtest.DriftAll | platformtest.DriftBad},
 	}))

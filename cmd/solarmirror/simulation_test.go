@@ -155,7 +155,7 @@ func TestSchedule(t *testing.T) {
 	dice := rand.New(rand.NewPCG(11, 0))
 	calm := false
 	s := newScene(t, platformtest.Options{
-		Seed: 9, Requests: 400, Equipments: smallCatalogue(),
+		Seed: 9, Requests: testsize.Fewer(400), Equipments: smallCatalogue(),
 		Faults: platformtest.Faults{Rate: 0.1, Seed: 5},
 		Churn:  platformtest.Churn{Inserts: 0.02, Updates: 0.1, Removals: 0.02, Conversions: 0.02, Restores: 0.01},
 		CompanyOutcome: func(*platformtest.CompanyCall) platformtest.CompanyOutcome {
@@ -201,7 +201,7 @@ func TestSchedule(t *testing.T) {
 // the schedule catches up by itself.
 func TestPlatformDown(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, platformtest.Options{Seed: 9, Requests: 200, Equipments: smallCatalogue()},
+	s := newScene(t, platformtest.Options{Seed: 9, Requests: testsize.Fewer(200), Equipments: smallCatalogue()},
 		"SOLARMIRROR_SCHEDULE_FULL_REQUESTS=0 */2 * * *", "SOLARMIRROR_SCHEDULE_PUBLISH=off", "SOLARMIRROR_SCHEDULE_PUSH=*/10 * * * *")
 	s.live(t, s.clock.Now().Add(10*time.Minute))
 	before := s.mirror.content(t)
