@@ -46,3 +46,19 @@ func (b *Batch) Reset() {
 	}
 	clear(b.Drift)
 }
+
+// take moves the rows and the drift of another batch of the same plan to the end of this one.
+func (b *Batch) take(other *Batch) {
+	for i := range b.Rows {
+		b.Rows[i].Values = append(b.Rows[i].Values, other.Rows[i].Values...)
+	}
+	for d, more := range other.Drift {
+		seen, known := b.Drift[d]
+		if !known {
+			seen.Example = more.Example
+		}
+		seen.Occurrences += more.Occurrences
+		b.Drift[d] = seen
+	}
+	other.Reset()
+}

@@ -3,7 +3,7 @@
 // A [Plan] is compiled once per root table. It is a tree that mirrors the documented record: each documented member leads to a
 // column, to an object whose members are inlined or have a table of their own, or to an array with a table of its own. A [Flattener]
 // walks a record's tokens along that tree and appends rows to a [Batch]. [Plan.Key] reads ahead to the natural key alone, so that
-// records that have not changed need not be decoded.
+// records that have not changed need not be decoded. A [Crew] does the work of one Flattener on several processors.
 //
 // # Nothing is lost
 //

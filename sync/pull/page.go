@@ -2,6 +2,7 @@ package pull
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"time"
 
@@ -16,7 +17,7 @@ type writer struct {
 	stream *Stream
 	runID  int64
 	batch  *flatten.Batch
-	flat   *flatten.Flattener
+	crew   *flatten.Crew
 	now    func() time.Time // nil for what was read long ago
 
 	// Of what waits in batch.
@@ -31,7 +32,7 @@ const maxWaiting = 250
 
 func newWriter(s *Stream, runID int64, now func() time.Time) *writer {
 	batch := s.plan.NewBatch()
-	return &writer{stream: s, runID: runID, now: now, batch: batch, flat: s.plan.NewFlattener(batch), waiting: map[uint64]bool{}}
+	return &writer{stream: s, runID: runID, now: now, batch: batch, crew: s.plan.NewCrew(batch, runtime.GOMAXPROCS(0)), waiting: map[uint64]bool{}}
 }
 
 // writeTx writes a slice, but for what waits until flush. Records with the same key are written one after another, as they would be on two pages.
@@ -100,13 +101,15 @@ func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []reco
 	}
 	at := store.FormatTime(pageTime(page))
 	keys := make([]int64, 0, len(records))
+	var load []flatten.Record
+	var loaded []int // their places among the records
 	for i, r := range records {
 		known := stored[i]
-		load, err := w.worthLoading(tx, r, known, at)
+		worth, err := w.worthLoading(tx, r, known, at)
 		if err != nil {
 			return nil, err
 		}
-		if !load {
+		if !worth {
 			counts.Unchanged++
 			keys = append(keys, known.Key)
 			continue
@@ -115,25 +118,29 @@ func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []reco
 		if key == 0 {
 			key = tx.NewKey(w.stream.Root())
 		}
-		rec := flatten.Record{Key: key, Partition: w.stream.partition, RawHash: r.hash, At: max(at, known.ChangedAt), Raw: r.raw}
-		if err := w.flat.Flatten(rec); err != nil {
-			if _, err := w.reject(tx, page.Source, r.raw, err, counts); err != nil {
+		load = append(load, flatten.Record{Key: key, Partition: w.stream.partition, RawHash: r.hash, At: max(at, known.ChangedAt), Raw: r.raw})
+		loaded = append(loaded, i)
+	}
+	for n, bad := range w.crew.Flatten(load) {
+		r, known, key := records[loaded[n]], stored[loaded[n]], load[n].Key
+		switch {
+		case bad != nil:
+			if _, err := w.reject(tx, page.Source, r.raw, bad, counts); err != nil {
 				return nil, err
 			}
 			if known.Key != 0 {
-				keys = append(keys, known.Key) // it is there, if in no fit state to be read
+				keys = append(keys, key) // it is there, if in no fit state to be read
 			}
 			continue
-		}
-		keys = append(keys, key)
-		w.waiting[r.id] = true
-		if known.Key == 0 {
+		case known.Key == 0:
 			w.inserted = append(w.inserted, key)
 			counts.Inserted++
-		} else {
+		default:
 			w.replaced = append(w.replaced, key)
 			counts.Changed++
 		}
+		keys = append(keys, key)
+		w.waiting[r.id] = true
 	}
 	if len(w.waiting) < maxWaiting {
 		return keys, nil

@@ -9,9 +9,9 @@ import (
 	"solarmirror/sync/platform"
 )
 
-// prefetch fetches the spans that come next while the present one is being looked at. It belongs to one goroutine.
+// prefetch fetches the spans that come next, and identifies their records, while the present one is being looked at. It belongs to one goroutine.
 type prefetch struct {
-	fetch func(ctx context.Context, s span) (*platform.Page, error)
+	source
 	slots chan struct{} // one entry per span being fetched
 	// beforeWait is called before get waits for a page, unless that comes shortly; its error becomes get's. Nil when nobody wants to know.
 	beforeWait func() error
@@ -29,12 +29,13 @@ type future struct {
 	begun chan struct{} // closed when it has its slot, which is when the next span may have one
 	done  chan struct{}
 	page  *platform.Page
+	rows  []record // of the page
 	err   error
 }
 
-// get returns the page of a span, and has those that are planned after it fetched meanwhile. What was fetched ahead for
+// get returns the page of a span and its records, and has those that are planned after it fetched meanwhile. What was fetched ahead for
 // another plan is thrown away.
-func (p *prefetch) get(ctx context.Context, at span, then []span) (*platform.Page, error) {
+func (p *prefetch) get(ctx context.Context, at span, then []span) (*platform.Page, []record, error) {
 	plan := append([]span{at}, then...)
 	if !p.follows(plan) {
 		p.discard()
@@ -48,9 +49,9 @@ func (p *prefetch) get(ctx context.Context, at span, then []span) (*platform.Pag
 	first := p.queue[0]
 	p.queue = p.queue[1:]
 	if err := p.wait(first); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return first.page, first.err
+	return first.page, first.rows, first.err
 }
 
 // shortWait is how long a wait may be that is not worth a commit: each costs a fixed amount for every table.
@@ -102,6 +103,13 @@ func (p *prefetch) start(s span) {
 			f.page, f.err = p.fetch(ctx, s)
 		}
 		<-p.slots
+		if f.err != nil {
+			return
+		}
+		f.rows = make([]record, len(f.page.Records))
+		for i, raw := range f.page.Records {
+			f.rows[i] = p.identify(raw)
+		}
 	})
 }
 

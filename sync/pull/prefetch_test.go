@@ -68,7 +68,7 @@ func TestPrefetch(t *testing.T) {
 	}
 	never := make(chan struct{})
 	g := &gate{open: map[span]chan struct{}{{3, 10}: never, {4, 10}: never}}
-	p := &prefetch{fetch: g.fetch, slots: make(chan struct{}, 3)}
+	p := &prefetch{source: source{fetch: g.fetch}, slots: make(chan struct{}, 3)}
 	for i, step := range []struct {
 		at   int
 		then []span
@@ -80,7 +80,7 @@ func TestPrefetch(t *testing.T) {
 		for !g.hasBegun(p.queue) {
 			runtime.Gosched()
 		}
-		page, err := p.get(t.Context(), span{step.at, 10}, step.then)
+		page, _, err := p.get(t.Context(), span{step.at, 10}, step.then)
 		if err != nil || page.Total != step.at*10 {
 			t.Fatalf("step %d: %+v, %v", i, page, err)
 		}
@@ -111,7 +111,7 @@ func TestPrefetchTellsOfLongWaits(t *testing.T) {
 				time.Sleep(takes)
 				return &platform.Page{}, nil
 			}
-			if page, err := p.get(t.Context(), span{0, 10}, nil); err != nil || page == nil || told != want {
+			if page, _, err := p.get(t.Context(), span{0, 10}, nil); err != nil || page == nil || told != want {
 				t.Errorf("after %v: page %v, error %v, told %d times", takes, page, err, told)
 			}
 			p.discard()

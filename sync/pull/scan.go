@@ -27,7 +27,7 @@ type slice struct {
 	cursor  int // rows from the start of the list that have been read with this slice
 }
 
-// source is where a scan reads: one list of the platform, filtered.
+// source is where a scan reads: one list of the platform, filtered. Its functions are called by several goroutines at once.
 type source struct {
 	fetch    func(ctx context.Context, s span) (*platform.Page, error)
 	identify func(raw []byte) record
@@ -35,7 +35,6 @@ type source struct {
 
 // scan reads one pass of a list that moves while it is read; see the package comment.
 type scan struct {
-	source
 	limits       // what the platform allows; learnt on the way
 	inFlight int // requests at one time
 	resume   *resumption
@@ -93,7 +92,7 @@ const minAnchoredLimit = 20
 func newScan(src source, l limits, inFlight int) *scan {
 	l.fixed = l.fixed || l.limit < minAnchoredLimit
 	return &scan{
-		source: src, limits: l, inFlight: inFlight, ahead: &prefetch{fetch: src.fetch, slots: make(chan struct{}, max(1, inFlight))},
+		limits: l, inFlight: inFlight, ahead: &prefetch{source: src, slots: make(chan struct{}, max(1, inFlight))},
 		known: map[uint64]mark{}, gone: map[uint64]bool{}, total: -1,
 	}
 }
@@ -291,7 +290,7 @@ func (s *scan) readHead(ctx context.Context, emit func(slice) error) error {
 // maxRetries is how often a page of which most records have no key is fetched again: that is likelier a passing fault.
 const maxRetries = 2
 
-// read fetches one span, those planned after it meanwhile, and identifies its records.
+// read fetches one span, and those planned after it meanwhile.
 func (s *scan) read(ctx context.Context, at span, then []span) (*platform.Page, []record, error) {
 	for retries := 0; ; retries++ {
 		page, records, err := s.readOnce(ctx, at, then)
@@ -309,15 +308,11 @@ func (s *scan) readOnce(ctx context.Context, at span, then []span) (*platform.Pa
 	if planned := plannedRequests(max(s.seen, s.total), s.limit); s.asked > 3*planned+10 {
 		return nil, nil, &ChurnError{Requests: s.asked, Planned: planned, StepsBack: s.backs, Rows: s.seen}
 	}
-	page, err := s.ahead.get(ctx, at, then)
+	page, records, err := s.ahead.get(ctx, at, then)
 	if err != nil {
 		return nil, nil, err
 	}
 	s.count(page)
-	records := make([]record, len(page.Records))
-	for i, raw := range page.Records {
-		records[i] = s.identify(raw)
-	}
 	return page, records, nil
 }
 
