@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"solarmirror/internal/testsize"
 )
 
 // TestCopiesWhileWriting publishes and backs up while pages are written: every copy is of one moment, and the WAL is emptied afterwards.
@@ -81,7 +83,7 @@ func TestKilledPublish(t *testing.T) {
 	m := filledMirror(t, path)
 	want := texts(t, m.read, "SELECT count(*) FROM request_products")[0]
 	to := filepath.Join(filepath.Dir(path), "published", "copy.db")
-	for n := range 8 {
+	for n := range testsize.Fewer(8) {
 		child := startChild(t, "publish", path)
 		time.Sleep(time.Duration(n) * 3 * time.Millisecond)
 		must(t, child.Process.Kill())

@@ -12,6 +12,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/schema"
 )
 
@@ -27,6 +28,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	testsize.Properties(100)
 	goleak.VerifyTestMain(m)
 }
 

@@ -3,6 +3,11 @@
 // what proves how the program behaves. Tests of every package may import this one, and nothing else does.
 package testsize
 
+import (
+	"flag"
+	"strconv"
+)
+
 // part is how much of a test is left under the race detector: one in so many.
 const part = 8
 
@@ -24,4 +29,12 @@ func Some[T any](cases []T) []T {
 		list = append(list, cases[i])
 	}
 	return list
+}
+
+// Properties has each property of pgregory.net/rapid tried n times, or fewer under the race detector. It is for TestMain: what the command line says
+// of -rapid.checks comes later, and counts.
+func Properties(n int) {
+	if err := flag.Set("rapid.checks", strconv.Itoa(Fewer(n))); err != nil {
+		panic(err) // rapid is not linked in, so there are no properties
+	}
 }

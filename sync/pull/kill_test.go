@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -42,9 +41,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	if err := flag.Set("rapid.checks", strconv.Itoa(testsize.Fewer(100))); err != nil { // the command line overrules it
-		panic(err)
-	}
+	testsize.Properties(100)
 	goleak.VerifyTestMain(m)
 }
 

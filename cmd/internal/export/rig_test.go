@@ -3,7 +3,6 @@ package export
 import (
 	"context"
 	"database/sql"
-	"flag"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/schema"
 	"solarmirror/store"
 	"solarmirror/sync/platform"
@@ -32,9 +32,7 @@ var syncedOnce string
 
 // TestMain makes properties cheap; -rapid.checks asks for more.
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", "12"); err != nil {
-		panic(err)
-	}
+	testsize.Properties(12)
 	var err error
 	if syncedOnce, err = os.MkdirTemp("", "export-test"); err != nil {
 		panic(err)
@@ -100,7 +98,7 @@ func syncTwice(t *testing.T, m *store.Mirror) {
 	const token = "a-token"
 	clock := func() time.Time { return at }
 	server := httptest.NewServer(platformtest.New(platformtest.Options{
-		Seed: 1, Requests: 150, Token: token, Clock: clock, Dialect: platformtest.Dialect{Drift: platformtest.DriftAll | platformtest.DriftBad},
+		Seed: 1, Requests: testsize.Fewer(150), Token: token, Clock: clock, Dialect: platformtest.Dialect{Drift: platformtest.DriftAll | platformtest.DriftBad},
 	}))
 	defer server.Close()
 	client, err := platform.New(platform.Config{
