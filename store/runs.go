@@ -93,7 +93,7 @@ type Ending struct {
 	Outcome Outcome
 	Streams map[string]Outcome // of each stream that was read: OK, Failed or Interrupted; nil when none was
 	Counts
-	Error string // "" when nothing went wrong
+	Error string // "" when nothing went wrong; not kept of an interrupted run, of which it says only that a context was cancelled
 }
 
 // FinishRun records how the run ended, and with it how fresh the streams are. It works although ctx has ended, since that is how an
@@ -106,6 +106,9 @@ func (m *Mirror) FinishRun(ctx context.Context, runID int64, end Ending) error {
 			return fmt.Errorf("finish run %d: %w", runID, err)
 		}
 		streams = string(text)
+	}
+	if end.Outcome == Interrupted {
+		end.Error = ""
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookkeepingTime)
 	defer cancel()

@@ -99,8 +99,12 @@ func (w *worker) job(name string, work func(context.Context, *account) error) fu
 		began, did := w.clock.Now(), &account{facts: zerolog.Dict()}
 		err := work(ctx, did)
 		outcome := outcomeOf(ctx, err)
+		failure := err
+		if outcome == schedule.Interrupted {
+			failure = nil // that it was stopped is all there is to say
+		}
 		w.log.WithLevel(levelOf(outcome, did.idle)).Str("job", name).Str("outcome", string(outcome)).
-			Dict("did", did.facts).Dur("took_ms", w.clock.Now().Sub(began)).AnErr("error", err).Msg("job ended")
+			Dict("did", did.facts).Dur("took_ms", w.clock.Now().Sub(began)).AnErr("error", failure).Msg("job ended")
 		if errors.Is(err, store.ErrCorrupt) {
 			w.stop(&damageError{err})
 		}

@@ -341,4 +341,9 @@ func TestStoppedRunLeavesNothingBehind(t *testing.T) {
 	if got := s.mirror.outcomeOf(t, jobSync); got != "interrupted" {
 		t.Errorf("the sync ended %q", got)
 	}
+	for _, unwanted := range []string{`"level":"error"`, "context canceled"} { // a stop is no failure
+		if said := s.log.String(); strings.Contains(said, unwanted) {
+			t.Errorf("the log has %s:\n%s", unwanted, said)
+		}
+	}
 }

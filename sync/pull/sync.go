@@ -203,12 +203,15 @@ type fetchError struct{ error }
 func (e *fetchError) Unwrap() error { return e.error }
 
 func (e *Engine) logStream(r StreamReport) {
-	event := e.Log.Info()
-	if r.Err != nil {
-		event = e.Log.Error().Err(r.Err)
+	event, message := e.Log.Info(), "stream read"
+	switch {
+	case errors.Is(r.Err, context.Canceled):
+		message = "stream not read to its end: stopped"
+	case r.Err != nil:
+		event, message = e.Log.Error().Err(r.Err), "stream not read to its end"
 	}
 	event.Str("stream", r.Stream).Bool("full", r.Full).Int64("records", r.Counts.Records).
 		Int64("inserted", r.Counts.Inserted).Int64("changed", r.Counts.Changed).Int64("unchanged", r.Counts.Unchanged).
 		Int64("deleted", r.Counts.Deleted).Int64("rejected", r.Counts.Rejected).
-		Int64("requests", r.Requests).Dur("took_ms", r.Duration).Msg("stream read")
+		Int64("requests", r.Requests).Dur("took_ms", r.Duration).Msg(message)
 }
