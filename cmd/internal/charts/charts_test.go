@@ -235,3 +235,24 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Labels of letters that the library's font lacks have room to the left of a drawing.
+func TestRoomForUnknownLetters(t *testing.T) {
+	t.Parallel()
+	for letter, width := range map[string]int{"&": 10, "<": 10, "日": 12, "n": 7} {
+		c := Chart{Kind: HorizontalBars, Title: "t", Labels: []string{strings.Repeat(letter, narrow.runes)}, Series: []Series{{Name: "s", Values: []float64{3}}}}
+		drawn, err := c.HTML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ends := regexp.MustCompile(`<text x="(\d+)"[^>]*class="fill-aside"`).FindAllStringSubmatch(string(drawn), -1)
+		if len(ends) != 2 { // wide and narrow
+			t.Fatalf("%d labels", len(ends))
+		}
+		for _, end := range ends {
+			if x, err := strconv.Atoi(end[1]); err != nil || x < width*narrow.runes {
+				t.Errorf("%d times %s end after %d pixels, %v", narrow.runes, letter, x, err)
+			}
+		}
+	}
+}

@@ -127,9 +127,10 @@ func (c Chart) lying(on sheet) charts.BarChartOption {
 	for _, v := range values {
 		slices.Reverse(v) // the library begins at the bottom
 	}
-	labels := make([]string, len(c.Labels))
+	labels, aside := make([]string, len(c.Labels)), 0
 	for i, l := range c.Labels {
-		labels[len(labels)-1-i] = guard(shorten(l, on.runes))
+		l = shorten(l, on.runes)
+		labels[len(labels)-1-i], aside = guard(l), max(aside, unmeasured(l))
 	}
 	font := charts.FontStyle{FontSize: textSize}
 	list := charts.NewSeriesListBar(values)
@@ -141,8 +142,10 @@ func (c Chart) lying(on sheet) charts.BarChartOption {
 		list[i].Label = charts.SeriesLabel{Show: charts.Ptr(true), FontStyle: font, ValueFormatter: func(v float64) string { return guard(c.atBar(series, v)) }}
 	}
 	_, high := c.extremes()
+	around := padding(12 + 8*most)
+	around.Left += aside
 	return charts.BarChartOption{
-		Theme: c.theme(), Padding: padding(12 + 8*most), SeriesList: list, Legend: hiddenLegend(), Horizontal: true,
+		Theme: c.theme(), Padding: around, SeriesList: list, Legend: hiddenLegend(), Horizontal: true,
 		CategoryAxis: charts.CategoryAxisOption{Labels: labels, LabelFontStyle: font},
 		ValueAxis:    []charts.ValueAxisOption{{Show: charts.Ptr(false), Min: charts.Ptr(0.0), Max: &high, RangeValuePaddingScale: charts.Ptr(0.0)}},
 	}
@@ -156,6 +159,23 @@ func (c Chart) atBar(s Series, v float64) string {
 	}
 	return text
 }
+
+// unmeasured is the room, in CSS pixels, that a label needs beyond what the library gives it. Its font lacks what guard hides and the letters
+// of the East, and they count as narrow.
+func unmeasured(label string) (pixels int) {
+	for _, letter := range label {
+		switch {
+		case letter == '&' || letter == '<' || letter == '>':
+			pixels += 5
+		case letter >= firstSquare:
+			pixels += 8
+		}
+	}
+	return pixels
+}
+
+// firstSquare begins the part of Unicode whose letters are as wide as they are high: those of East Asia, and pictures.
+const firstSquare = '\u2e80'
 
 // shorten keeps so many letters.
 func shorten(text string, most int) string {
