@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"solarmirror/internal/testsize"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
@@ -157,6 +159,41 @@ func TestBadRecordsThatStay(t *testing.T) {
 			if n := r.value("SELECT count(*) FROM _rejects WHERE stream = ?", s.Name()); n != int64(r.platform.BadRecords(s.Name())) {
 				t.Errorf("%s: %v rejects kept of %d bad records", s.Name(), n, r.platform.BadRecords(s.Name()))
 			}
+		}
+	}
+}
+
+// A stream that is given up because another met what would stop it too says so, and has not failed.
+func TestInterruptedStreamSaysBecauseOfWhich(t *testing.T) {
+	t.Parallel()
+	var refuse atomic.Bool
+	asked := make(chan struct{}, 100) // for budgets, since orders are refused
+	list := &fixedList{records: records("deal", 0, 60)}
+	r := newRigFor(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		switch {
+		case !refuse.Load():
+			list.ServeHTTP(w, req)
+		case strings.Contains(req.URL.Path, "/budget/"):
+			asked <- struct{}{}
+			<-req.Context().Done()
+		default:
+			<-asked
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+		}
+	}))
+	r.sync(Options{Streams: Streams()[:2]}) // finds out the dialect
+	refuse.Store(true)
+	var log strings.Builder
+	r.engine.Log = zerolog.New(&log)
+	if _, err := r.trySync(Options{Streams: Streams()[:2]}); !as[*platform.AuthError](err) {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`{"level":"error","error":"`, `"stream":"orders"`, `"message":"stream not read to its end"}`,
+		`{"level":"info","because":"orders met what would stop it, too","stream":"budgets"`, `"message":"stream not read to its end: stopped"}`,
+	} {
+		if strings.Count(log.String(), line) != 1 {
+			t.Errorf("the log has not once %s:\n%s", line, &log)
 		}
 	}
 }

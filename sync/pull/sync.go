@@ -131,16 +131,13 @@ func (e *Engine) readStreams(ctx context.Context, o Options, report *Report, wor
 			j.report.Err = work(ctx, j)
 			j.report.Duration = e.Now().Sub(began)
 			if stopsRun(j.report.Err) {
-				cancel(fmt.Errorf("%s: %w", j.stream.Name(), errAnotherFailed))
+				cancel(fmt.Errorf("%s met what would stop it, too", j.stream.Name()))
 			}
-			e.logStream(*j.report)
+			e.logStream(*j.report, context.Cause(ctx))
 		})
 	}
 	streams.Wait()
 }
-
-// errAnotherFailed is why a stream is given up when another met what would stop it too.
-var errAnotherFailed = errors.New("the run was stopped")
 
 // conclude derives the run's outcome from that of its streams.
 func (r *Report) conclude(ctx context.Context) error {
@@ -202,11 +199,12 @@ type fetchError struct{ error }
 
 func (e *fetchError) Unwrap() error { return e.error }
 
-func (e *Engine) logStream(r StreamReport) {
+// logStream says how a stream ended. One that was stopped has not failed; why it was is the cause.
+func (e *Engine) logStream(r StreamReport, cause error) {
 	event, message := e.Log.Info(), "stream read"
 	switch {
 	case errors.Is(r.Err, context.Canceled):
-		message = "stream not read to its end: stopped"
+		event, message = event.AnErr("because", cause), "stream not read to its end: stopped"
 	case r.Err != nil:
 		event, message = e.Log.Error().Err(r.Err), "stream not read to its end"
 	}
