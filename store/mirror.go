@@ -26,7 +26,7 @@ const bindLabel = "sqlite3"
 
 // writerPragmas are those of the one writing connection; the journal mode is set apart, once the file is known to be ours.
 var writerPragmas = []string{
-	"busy_timeout(10000)", "synchronous(NORMAL)", "wal_autocheckpoint(4000)", "cache_size(-16384)", "temp_store(MEMORY)",
+	"busy_timeout(10000)", "synchronous(NORMAL)", "wal_autocheckpoint(4000)", "cache_size(-8192)", "temp_store(MEMORY)",
 }
 
 var readerPragmas = []string{"busy_timeout(10000)", "query_only(ON)", "temp_store(MEMORY)"}

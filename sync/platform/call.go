@@ -183,7 +183,10 @@ func readBody(response *http.Response, limit int64) (*bytes.Buffer, error) {
 	buffer := bodies.Get().(*bytes.Buffer)
 	buffer.Reset()
 	if size := response.ContentLength; size > 0 && size <= limit {
-		buffer.Grow(int(size) + bytes.MinRead)
+		// Grow would at least double what is there, for a page that is a little longer than the one before.
+		if need := int(size) + bytes.MinRead; need > buffer.Cap() {
+			buffer = bytes.NewBuffer(make([]byte, 0, need+need/8))
+		}
 	}
 	_, err := buffer.ReadFrom(io.LimitReader(response.Body, limit+1))
 	var corrupt flate.CorruptInputError

@@ -99,7 +99,6 @@ func TestPrefetch(t *testing.T) {
 	}
 }
 
-// A scan has no more requests on their way than it may, and none when it has ended, whether it came to its end, failed or was left.
 // A page that comes shortly is waited for as it is; before a longer wait someone is told.
 func TestPrefetchTellsOfLongWaits(t *testing.T) {
 	t.Parallel()
@@ -119,6 +118,7 @@ func TestPrefetchTellsOfLongWaits(t *testing.T) {
 	})
 }
 
+// A scan has no more requests on their way than it may, and none when it has ended, whether it came to its end, failed or was left.
 func TestScanPrefetchesWithinItsLimit(t *testing.T) {
 	t.Parallel()
 	failing := errors.New("no more")
@@ -161,6 +161,21 @@ func TestScanPrefetchesWithinItsLimit(t *testing.T) {
 			if g.running != 0 || g.most > inFlight {
 				t.Errorf("%s: %d fetches running, %d at one time of %d allowed", name, g.running, g.most, inFlight)
 			}
+		}
+	}
+}
+
+// What lies ahead in memory is bounded by rows, but never less than what may be on its way.
+func TestScanLooksNoFurtherAhead(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ limit, inFlight, total, want int }{
+		{50, 4, 100_000, 12}, {100, 4, 100_000, 6}, {500, 4, 100_000, 3}, {20, 4, 100_000, 12}, {50, 1, 100_000, 0},
+		{50, 4, -1, 3}, {50, 4, 60, 1}, {500, 8, 100_000, 7},
+	} {
+		s := newScan(source{}, limits{limit: c.limit}, c.inFlight)
+		s.total = c.total
+		if got := len(s.following(span{0, c.limit})); got != c.want {
+			t.Errorf("%+v: %d spans", c, got)
 		}
 	}
 }

@@ -220,9 +220,12 @@ func (s *scan) ended(page *platform.Page, records []record) bool {
 	return false
 }
 
-// lookAhead is how many spans are planned ahead for each request that may be on its way: enough for the others to go on for a second or two
-// while the foremost is tried again.
-const lookAhead = 4
+// How far ahead is planned: for each request that may be on its way so many spans, which is enough for the others to go on for a second or two
+// while the foremost is tried again; but no more rows than these, since they lie in memory, unless that left requests unused.
+const (
+	lookAhead = 4
+	maxAhead  = 600
+)
 
 // following plans what to fetch while a span is looked at, as far as there is a list to fetch. Where its end is not known no more is planned
 // than can be on its way.
@@ -230,7 +233,7 @@ func (s *scan) following(at span) []span {
 	var plan []span
 	most := s.inFlight - 1
 	if s.total >= 0 {
-		most *= lookAhead
+		most = max(most, min(most*lookAhead, maxAhead/s.limit))
 	}
 	for len(plan) < most && (s.total < 0 || at.end() < s.total) {
 		at, _ = nextSpan(at.end(), s.limit)
