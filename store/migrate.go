@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jmoiron/sqlx"
-
 	"solarmirror/schema"
 )
 
@@ -142,12 +140,8 @@ func missingColumns(t *schema.Table, have []string) []string {
 	return list
 }
 
-// migrate brings the file to the model, in one transaction. It looks first and writes only what differs.
-func (m *Mirror) migrate(ctx context.Context) error {
-	found, err := inspect(ctx, m.conn)
-	if err != nil {
-		return err
-	}
+// migrate brings the file, as it was found, to the model, in one transaction. It writes only what differs.
+func (m *Mirror) migrate(ctx context.Context, found *layout) error {
 	stale, err := m.stale(ctx, found)
 	if err != nil || !stale {
 		return err
@@ -177,7 +171,7 @@ func (m *Mirror) stale(ctx context.Context, found *layout) (bool, error) {
 	if found.version != m.model.version || len(found.missing(m.model)) > 0 {
 		return true, nil
 	}
-	same, err := sameDictionary(ctx, m.conn, m.model.dictionary)
+	same, err := m.sameDictionary(ctx)
 	return !same, err
 }
 
@@ -243,27 +237,24 @@ func firstLine(s string) string {
 	return strings.TrimSuffix(line, " (")
 }
 
-func sameDictionary(ctx context.Context, conn *sqlx.Conn, want *schema.Rows) (bool, error) {
-	have := map[string]bool{}
-	rows, err := conn.QueryxContext(ctx, "SELECT "+strings.Join(want.Table.ColumnNames(), ", ")+" FROM "+want.Table.Name)
+// sameDictionary says whether the file's data dictionary is the model's, row by row.
+func (m *Mirror) sameDictionary(ctx context.Context) (same bool, err error) {
+	want := m.model.dictionary
+	t := want.Table
+	var holds []string
+	for i, c := range t.Columns {
+		is := "IS"
+		if t.IsKey(c.Name) {
+			is = "="
+		}
+		holds = append(holds, fmt.Sprintf("c.%s %s s.%s", c.Name, is, sourceColumn(i)))
+	}
+	m.rows.show(want.Values, len(t.Columns))
+	defer m.rows.clear()
+	err = m.conn.GetContext(ctx, &same, fmt.Sprintf("SELECT count(*) = ?1 AND (SELECT count(*) FROM %[1]s) = ?1 FROM %[2]s AS s CROSS JOIN %[1]s AS c ON %[3]s",
+		t.Name, sourceTable, strings.Join(holds, " AND ")), want.Len())
 	if err != nil {
 		return false, fmt.Errorf("read the data dictionary: %w", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		values, err := rows.SliceScan()
-		if err != nil {
-			return false, fmt.Errorf("read the data dictionary: %w", err)
-		}
-		have[fmt.Sprintf("%q", values)] = true
-	}
-	if err := rows.Err(); err != nil {
-		return false, fmt.Errorf("read the data dictionary: %w", err)
-	}
-	for i := range want.Len() {
-		if !have[fmt.Sprintf("%q", want.Row(i))] {
-			return false, nil
-		}
-	}
-	return len(have) == want.Len(), nil
+	return same, nil
 }

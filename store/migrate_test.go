@@ -168,18 +168,35 @@ func mustConn(t *testing.T, db *sqlx.DB) *sqlx.Conn {
 	return conn
 }
 
-func TestDictionaryIsRewrittenWhenItsWordsChange(t *testing.T) {
+func TestDictionaryIsRewrittenWhenItDiffers(t *testing.T) {
 	t.Parallel()
 	path := mirrorPath(t)
+	dictionary := func(m *Mirror) [][]any {
+		result, err := m.Query(t.Context(), "SELECT * FROM _columns ORDER BY table_name, column_name")
+		must(t, err)
+		return all(t, result)
+	}
 	m, err := Open(t.Context(), path, Options{})
 	must(t, err)
-	_, err = m.conn.ExecContext(t.Context(), "UPDATE _columns SET description = 'old words' WHERE column_name = 'notes'")
-	must(t, err)
-	must(t, m.Close())
-	m = openMirror(t, path)
-	if n := number(t, m, "SELECT count(*) FROM _columns WHERE description = 'old words'"); n != 0 {
-		t.Errorf("%d rows kept the old words", n)
+	want := dictionary(m)
+	for _, damage := range []string{
+		"UPDATE _columns SET description = 'old words' WHERE column_name = 'notes'",
+		"UPDATE _columns SET unit = NULL WHERE unit IS NOT NULL",
+		"UPDATE _columns SET source_path = '/notes' WHERE table_name = '_meta'",
+		"DELETE FROM _columns WHERE column_name = 'notes'",
+		"UPDATE _columns SET column_name = 'remarks' WHERE column_name = 'notes'",
+		"INSERT INTO _columns SELECT 'another', column_name, type, source_path, description, label_pt, unit, personal FROM _columns WHERE table_name = '_meta'",
+	} {
+		_, err = m.conn.ExecContext(t.Context(), damage)
+		must(t, err)
+		must(t, m.Close())
+		m, err = Open(t.Context(), path, Options{})
+		must(t, err)
+		if diff := cmp.Diff(want, dictionary(m)); diff != "" {
+			t.Errorf("after %s (-want +is):\n%s", damage, diff)
+		}
 	}
+	must(t, m.Close())
 }
 
 func TestRefusedFiles(t *testing.T) {

@@ -115,7 +115,7 @@ func (m *Mirror) start(ctx context.Context) error {
 	if m.rows, err = newSource(ctx, conn, m.model.width()); err != nil {
 		return err
 	}
-	if err := m.migrate(ctx); err != nil {
+	if err := m.migrate(ctx, found); err != nil {
 		return err
 	}
 	if m.read, err = openReaders(m.path); err != nil {
