@@ -1,6 +1,9 @@
 package flatten_test
 
 import (
+	"errors"
+	"runtime"
+	"slices"
 	"testing"
 
 	"solarmirror/schema"
@@ -33,6 +36,32 @@ func BenchmarkFlatten(b *testing.B) {
 			}
 			if err := f.Flatten(rec); err != nil {
 				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkCrew(b *testing.B) {
+	eachSample(b, func(b *testing.B, root *schema.Table, raw []byte) {
+		plan := flatten.Compile(root)
+		batch := plan.NewBatch()
+		crew := plan.NewCrew(batch, runtime.GOMAXPROCS(0))
+		page := slices.Repeat([]flatten.Record{newRecord(root, 1, raw)}, pageSize)
+		b.SetBytes(int64(len(raw) * pageSize))
+		for b.Loop() {
+			batch.Reset()
+			if err := errors.Join(crew.Flatten(page)...); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkRawHash(b *testing.B) {
+	eachSample(b, func(b *testing.B, _ *schema.Table, raw []byte) {
+		for b.Loop() {
+			if flatten.RawHash(raw) == 0 {
+				b.Fatal("no hash")
 			}
 		}
 	})

@@ -83,6 +83,28 @@ func (m *meter) report() {
 	m.b.ReportMetric(float64(cpu)/1000/float64(m.records), "cpu-µs/record")
 }
 
+// BenchmarkScan reads a list over HTTP, checks its order and finds keys and hashes, and writes nothing.
+func BenchmarkScan(b *testing.B) {
+	server := startStock(b)
+	orders := Streams()[0]
+	for _, limit := range []int{50, 500} {
+		b.Run(fmt.Sprintf("pages of %d", limit), func(b *testing.B) {
+			e := benchEngine(b, server.url, limit)
+			e.dialect = Dialect{Known: true, FirstPage: 1, Limit: limit}
+			m := newMeter(b)
+			for b.Loop() {
+				for sl, err := range e.newScan(orders, &reading{pass: live}).slices(b.Context()) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					m.records += int64(len(sl.records))
+				}
+			}
+			m.report()
+		})
+	}
+}
+
 // BenchmarkFirstLoad reads a whole platform into an empty file.
 func BenchmarkFirstLoad(b *testing.B) {
 	server := startStock(b)

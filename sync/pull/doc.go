@@ -85,9 +85,11 @@
 //     re-sync with 1 % changed at 94 and 118, which is in the marts.
 //
 // A changed record costs more than a new one, since the pages of all its tables are read to compare them.
-// The benchmarks, FirstLoad, Resync and Throttled, read over real HTTP, and count this process alone:
+// The benchmarks, Scan, FirstLoad, Resync and Throttled, read over real HTTP, and count this process alone. The stages have their own: the scanner
+// of pages in package platform, hashes, keys and flattening in package flatten, writing, looking up and marts in package store.
 //
 //	go test ./sync/pull -run '^$' -bench . -benchtime 2x
+//	go test ./sync/platform ./sync/flatten -run '^$' -bench .
 //
 // # After a run
 //
