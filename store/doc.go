@@ -86,6 +86,8 @@
 //   - no secondary indices while loading, 60,000 requests: 171 → 131 µs; at 20,000 the gain is smaller, at 500,000 greater
 //   - of records that have changed, only rows that differ are written, and only indices that do: re-sync of 10,000 with all changed 252 → 196 µs,
 //     with 1 % changed 34 → 31 (medians of five, interleaved); what was there is compared in SQLite, by the statement that writes
+//   - of the marts' rows, too, only those that differ are written, which takes a temporary table: after 1 % of 80,000 requests changed, 6.1 and 6.3 → 5.3
+//     and 4.5 µs of CPU per request of the mirror, and a peak of 79 and 76 → 63 and 57 MiB (one pair of runs); at 10,000 there is no gain
 //   - opening looks at the tables once and compares the data dictionary in SQLite: a sync of 20 records 27 → 20 ms
 //   - status of 60,000 requests, which counts them: 83 → 42 ms of CPU with an index of the tombstones; 40 of them are any command's start
 //

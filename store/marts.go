@@ -17,8 +17,8 @@ import (
 //
 //   - Whatever changes a record notes its key in _stale, in the same transaction. So a run that is cut off between its last page and the
 //     refresh leaves nothing behind that the next refresh would not see. Nothing is noted before the marts were first built.
-//   - A refresh is one transaction. Of the marts with one row per deal, line or stay it replaces the rows of the deals in _stale, and
-//     of the deals of the same id; of those that add up, the groups these rows left or joined; then it empties _stale.
+//   - A refresh is one transaction. Of the marts with one row per deal, line or stay it builds the rows of the deals in _stale, and
+//     of the deals of the same id, and writes those that differ; of those that add up, the groups these rows left or joined; then it empties _stale.
 //   - A change of the catalogue reaches the lines of its product code, and only if it changed something that lines show.
 //   - Open stays and recent sales are counted up to today; the first refresh of a day brings them forward.
 //   - Another recipe (program, time zone, power unit) builds everything anew, and that on a connection of its own that sorts in a file (aside.go):
@@ -146,7 +146,7 @@ type refresh struct {
 }
 
 func (r *refresh) run() error {
-	steps := []func() error{r.expandStale, r.alterItems, r.collectGroups, r.clearRows, r.buildRows, r.collectGroups,
+	steps := []func() error{r.expandStale, r.alterItems, r.collectGroups, r.buildRows, r.collectGroups,
 		r.sumGroups, r.sumMonths, r.buildStock, r.countOpenStays, r.settle}
 	if r.anew {
 		steps = []func() error{r.clearAll, r.buildRows, r.makeIndices, r.sumGroups, r.sumMonths, r.buildStock, r.settle}

@@ -20,8 +20,8 @@ type rowMart struct {
 	from   string
 }
 
-// insert is the statement that builds the rows.
-func (w rowMart) insert() string {
+// insert is the statement that builds the rows, into the mart or another table with its columns.
+func (w rowMart) insert(into string) string {
 	values := make([]string, len(w.table.Columns))
 	for i, c := range w.table.Columns {
 		values[i] = w.values[c.Name]
@@ -30,7 +30,24 @@ func (w rowMart) insert() string {
 		}
 	}
 	return fmt.Sprintf("%s\nINSERT INTO %s (%s)\nSELECT %s\n%s",
-		w.with, w.table.Name, strings.Join(w.table.ColumnNames(), ", "), strings.Join(values, ",\n  "), w.from)
+		w.with, into, strings.Join(w.table.ColumnNames(), ", "), strings.Join(values, ",\n  "), w.from)
+}
+
+// built is the temporary table in which rows are built that are then compared with those of the mart.
+func (w rowMart) built() string { return "temp.built_" + w.table.Name }
+
+// replace are the statements that make the mart's rows of a batch, whose first and last key they take, those that are built now, and write only
+// what differs.
+func (w rowMart) replace() []string {
+	t := w.table
+	return []string{
+		w.insert(w.built()),
+		fmt.Sprintf(`DELETE FROM %s WHERE request_key IN (SELECT key FROM _stale WHERE table_name = 'requests' AND key BETWEEN ? AND ?)
+			AND (%s) NOT IN (SELECT %[2]s FROM %s)`, t.Name, strings.Join(t.Key, ", "), w.built()),
+		fmt.Sprintf("INSERT INTO %s (%s) SELECT %[2]s FROM %s WHERE request_key BETWEEN ? AND ?%s",
+			t.Name, strings.Join(t.ColumnNames(), ", "), w.built(), differingClause(t)),
+		fmt.Sprintf("DELETE FROM %s WHERE request_key BETWEEN ? AND ?", w.built()),
+	}
 }
 
 // Where the requests to build rows from are: all, or those that are stale, in either case with the keys of a batch.
@@ -185,28 +202,28 @@ func (r *refresh) fill(query string) (string, error) {
 		Replace(query), nil
 }
 
-// clearRows removes the rows of the deals concerned.
-func (r *refresh) clearRows() error {
-	for _, w := range rowMarts {
-		if _, err := r.exec("delete from "+w.table.Name, fmt.Sprintf(
-			"DELETE FROM %s WHERE request_key IN (SELECT key FROM _stale WHERE table_name = 'requests')", w.table.Name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // buildRows writes the rows of the deals concerned, batch by batch.
 func (r *refresh) buildRows() error {
 	next := "SELECT max(key) AS last, count(*) AS n FROM (SELECT key FROM _stale WHERE table_name = 'requests' AND key > ? ORDER BY key LIMIT ?)"
 	if r.anew {
 		next = "SELECT max(request_key) AS last, count(*) AS n FROM (SELECT request_key FROM requests WHERE request_key > ? ORDER BY request_key LIMIT ?)"
 	}
-	queries := make([]string, len(rowMarts))
-	for i, w := range rowMarts {
-		var err error
-		if queries[i], err = r.fill(w.insert()); err != nil {
-			return r.tx.fail("build "+w.table.Name, err)
+	type statement struct{ doing, query string }
+	var statements []statement
+	for _, w := range rowMarts {
+		queries := []string{w.insert(w.table.Name)}
+		if !r.anew {
+			queries = w.replace()
+			if _, err := r.exec("make "+w.built(), fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s AS SELECT * FROM %s WHERE false", w.built(), w.table.Name)); err != nil {
+				return err
+			}
+		}
+		for _, query := range queries {
+			filled, err := r.fill(query)
+			if err != nil {
+				return r.tx.fail("build "+w.table.Name, err)
+			}
+			statements = append(statements, statement{"build " + w.table.Name, filled})
 		}
 	}
 	for after := int64(0); ; {
@@ -217,8 +234,8 @@ func (r *refresh) buildRows() error {
 		if _, err := r.tx.get("find the next requests", &batch, next, after, batchKeys); err != nil || batch.N == 0 {
 			return err
 		}
-		for i, w := range rowMarts {
-			if _, err := r.exec("build "+w.table.Name, queries[i], after+1, *batch.Last); err != nil {
+		for _, s := range statements {
+			if _, err := r.exec(s.doing, s.query, after+1, *batch.Last); err != nil {
 				return err
 			}
 		}
