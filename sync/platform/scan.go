@@ -227,18 +227,10 @@ func (s *scanner) str() bool {
 }
 
 // plain returns the index at or after i of the first byte that is no plain part of a string: a quote, a backslash or a
-// control character; len(text) if there is none. It looks at eight bytes at a time: in each of the three tests the
-// lowest flagged byte is a true find (a borrow only reaches bytes above it), so the lowest of all is.
+// control character; len(text) if there is none.
 func plain(text []byte, i int) int {
-	const (
-		ones  = 0x0101010101010101
-		highs = 0x8080808080808080
-	)
 	for ; i+8 <= len(text); i += 8 {
-		word := binary.LittleEndian.Uint64(text[i:])
-		quote, slash := word^(ones*'"'), word^(ones*'\\')
-		found := ((word-ones*' ')&^word | (quote-ones)&^quote | (slash-ones)&^slash) & highs
-		if found != 0 {
+		if found := special(binary.LittleEndian.Uint64(text[i:])); found != 0 {
 			return i + bits.TrailingZeros64(found)/8
 		}
 	}
@@ -248,6 +240,16 @@ func plain(text []byte, i int) int {
 		}
 	}
 	return i
+}
+
+// special looks at eight bytes at a time and flags what is no plain part of a string, in the bytes' highest bits: in each of the three tests the
+// lowest flagged byte is a true find (a borrow only reaches bytes above it), so the lowest of all is.
+func special(word uint64) uint64 {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x8080808080808080
+	)
+	return ((word - ones*' ') | ((word ^ ones*'"') - ones) | ((word ^ ones*'\\') - ones)) &^ word & highs
 }
 
 // escape passes over an escape, from its backslash.

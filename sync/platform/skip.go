@@ -1,5 +1,10 @@
 package platform
 
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
 // skip returns where the value ends that starts at text[i]. It is the scanner's value once more, for speed: all in one loop, with its state in local
 // variables. Whatever is not well-formed, or nests deeper than 64 levels, it leaves to the scanner, which knows what to say of it; it then returns -1.
 func skip(text []byte, i int) int {
@@ -94,24 +99,27 @@ func skipKey(text []byte, i int) int {
 	return skipSpace(text, i+1)
 }
 
+// skipString is plain and escape in one: most strings end within a step or two.
 func skipString(text []byte, i int) int {
 	for i++; ; {
-		i = plain(text, i)
-		if i >= len(text) {
-			return -1
-		}
-		switch text[i] {
-		case '"':
-			return i + 1
-		case '\\':
-			s := scanner{text: text, pos: i}
-			if !s.escape() {
-				return -1
+		if i+8 <= len(text) {
+			found := special(binary.LittleEndian.Uint64(text[i:]))
+			if found == 0 {
+				i += 8
+				continue
 			}
-			i = s.pos
-		default:
+			i += bits.TrailingZeros64(found) / 8
+		} else if i = plain(text, i); i >= len(text) {
 			return -1
 		}
+		if text[i] == '"' {
+			return i + 1
+		}
+		s := scanner{text: text, pos: i}
+		if text[i] != '\\' || !s.escape() {
+			return -1
+		}
+		i = s.pos
 	}
 }
 
