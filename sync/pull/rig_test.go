@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
 
+	"solarmirror/internal/testsize"
 	"solarmirror/schema"
 	"solarmirror/store"
 	"solarmirror/sync/flatten"
@@ -73,7 +74,7 @@ var fewItems = sync.OnceValue(func() []json.RawMessage {
 	perType := map[string]int{}
 	for rec := range platformtest.New(platformtest.Options{Seed: 1, Clock: newClock("2026-03-10T15:00:00Z").now}).Records(platformtest.ResourceEquipments) {
 		kind, _, _ := strings.Cut(rec.Key, "/")
-		if perType[kind]++; perType[kind] <= 16 {
+		if perType[kind]++; perType[kind] <= testsize.Fewer(16) {
 			few = append(few, rec.JSON)
 		}
 	}

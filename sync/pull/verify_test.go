@@ -97,7 +97,7 @@ func (r *rig) bytes() []byte {
 func TestStreamsShareTheLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 3
-	r := newRig(t, platformtest.Options{Seed: 6, Requests: 200, Equipments: fewItems(), Dialect: platformtest.Dialect{Cap: 20}})
+	r := newRig(t, platformtest.Options{Seed: 6, Requests: 200, Equipments: someEquipments(6, 60), Dialect: platformtest.Dialect{Cap: 20}})
 	var mu sync.Mutex
 	inFlight, most := 0, 0
 	waiting, all := map[string]bool{}, make(chan struct{})
