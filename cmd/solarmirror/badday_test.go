@@ -47,7 +47,7 @@ type sufferer struct {
 
 // badWorld is a platform of a few pages.
 func badWorld() platformtest.Options {
-	return platformtest.Options{Seed: 4, Requests: 120, Token: simulationToken, Equipments: smallCatalogue()}
+	return platformtest.Options{Seed: 4, Requests: testsize.Fewer(120), Token: simulationToken, Equipments: smallCatalogue()}
 }
 
 func newSufferer(t *testing.T) *sufferer {

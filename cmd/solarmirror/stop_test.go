@@ -41,7 +41,7 @@ func (s *signalling) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // what an undisturbed sync has.
 func TestSyncStoppedAtAnyMoment(t *testing.T) {
 	t.Parallel()
-	world := platformtest.Options{Seed: 4, Requests: 300, Equipments: smallCatalogue(), Token: simulationToken}
+	world := platformtest.Options{Seed: 4, Requests: testsize.Fewer(300), Equipments: smallCatalogue(), Token: simulationToken}
 	undisturbed := newProgram(t, platformtest.New(world))
 	if code := undisturbed.sync(t); code != exitOK {
 		t.Fatalf("undisturbed sync: exit code %d", code)
