@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"solarmirror/internal/testsize"
+	"solarmirror/store/testsize"
 )
 
 // TestCopiesWhileWriting publishes and backs up while pages are written: every copy is of one moment, and the WAL is emptied afterwards.

@@ -12,8 +12,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"solarmirror/internal/testsize"
 	"solarmirror/schema"
+	"solarmirror/store/testsize"
 )
 
 // childEnv makes the test binary play another process: "lock PATH" or "load PATH".

@@ -24,7 +24,7 @@ const (
 	maxLines    = 500
 	simulation  = "sync/platform/platformtest"
 	commandTree = "cmd/"
-	testSize    = "internal/testsize"
+	testSize    = "store/testsize"
 )
 
 // floors lists, bottom up, what each package may import of ours. Packages below

@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"solarmirror/internal/testsize"
+	"solarmirror/store/testsize"
 	"solarmirror/sync/platform/platformtest"
 )
 

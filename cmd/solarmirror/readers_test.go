@@ -16,8 +16,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"solarmirror/internal/testsize"
 	"solarmirror/store"
+	"solarmirror/store/testsize"
 	"solarmirror/sync/platform/platformtest"
 )
 

@@ -19,8 +19,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"solarmirror/cmd/internal/config"
-	"solarmirror/internal/testsize"
 	"solarmirror/store"
+	"solarmirror/store/testsize"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
 	"solarmirror/sync/pull"

@@ -16,8 +16,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"solarmirror/internal/testsize"
 	"solarmirror/schema"
+	"solarmirror/store/testsize"
 	"solarmirror/sync/platform/platformtest"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"solarmirror/internal/testsize"
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/testsize"
 	"solarmirror/sync/platform/platformtest"
 )
 

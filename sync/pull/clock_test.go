@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"solarmirror/internal/testsize"
+	"solarmirror/store/testsize"
 )
 
 // undated keeps the server's date from an answer.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"solarmirror/internal/testsize"
+	"solarmirror/store/testsize"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
 )

@@ -13,7 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"solarmirror/internal/testsize"
+	"solarmirror/store/testsize"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
 )

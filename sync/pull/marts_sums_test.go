@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"solarmirror/internal/testsize"
 	"solarmirror/store"
+	"solarmirror/store/testsize"
 	"solarmirror/sync/platform/platformtest"
 )
 

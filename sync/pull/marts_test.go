@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"solarmirror/internal/testsize"
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/testsize"
 	"solarmirror/sync/platform/platformtest"
 )
 

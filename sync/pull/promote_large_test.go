@@ -14,8 +14,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"solarmirror/internal/testsize"
 	"solarmirror/schema"
+	"solarmirror/store/testsize"
 )
 
 var promoted = flag.Int("promoted", 600, "requests of the mirror that TestPromotionOfLargeMirror migrates; 210000 make a file of 1 GB")

@@ -20,9 +20,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
 
-	"solarmirror/internal/testsize"
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/testsize"
 	"solarmirror/sync/flatten"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"solarmirror/internal/testsize"
+	"solarmirror/store/testsize"
 	"solarmirror/sync/platform/platformtest"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"solarmirror/internal/testsize"
 	"solarmirror/store"
+	"solarmirror/store/testsize"
 	"solarmirror/sync/platform/platformtest"
 )
 

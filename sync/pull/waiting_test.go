@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"solarmirror/internal/testsize"
 	"solarmirror/schema"
+	"solarmirror/store/testsize"
 	"solarmirror/sync/platform"
 )
 

@@ -19,9 +19,9 @@ import (
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
-	"solarmirror/internal/testsize"
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/testsize"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
 	"solarmirror/sync/pull"
