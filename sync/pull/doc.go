@@ -86,9 +86,10 @@
 //     less page cache and buffers of the size of a page, a first load of 300,000 peaks at 72 MiB with pages of 50 and at 107 with pages of 500, and a
 //     re-sync with 1 % changed at 94 and 118, which is in the marts.
 //
-// All together, with others at work on the machine, medians of seven, interleaved, µs of CPU per record of 10,000: first load 145 before and after, re-sync
-// with nothing changed 24 → 22, with 1 % 32 → 26, with all 229 → 180. Where 1 % has changed, a changed record costs some 0.45 ms, three times
-// what a new one does, since the pages of all its tables are read to compare them. At 80,000 records, with 21 µs, it is half of that.
+// All together, with others at work on the machine, medians of seven, interleaved, µs of CPU per record of 10,000: first load 145 before and after,
+// re-sync with nothing changed 24 → 22, with 1 % 32 → 26, with all 229 → 180. At 60,000 it is 142, 17 and 21. So where 1 % has changed, a changed
+// record costs some 0.4 ms, nearly three times what a new one does: the pages of all its tables are read to compare its rows, and the statements
+// of a transaction are about ten records.
 //
 // The benchmarks, Scan, FirstLoad, Resync and Throttled, read over real HTTP, and count this process alone. The stages have their own: the scanner
 // of pages in package platform, hashes, keys and flattening in package flatten, writing, looking up and marts in package store.
