@@ -45,3 +45,32 @@ func TestRepeatedPagesOfOneSize(t *testing.T) {
 		t.Error("no list was read")
 	}
 }
+
+// What a list that moves can look like by chance, twice as well, is not taken for the platform's way of paging: a smaller page that is not where
+// it should be beside a first page that stands still, and a list that seems to be cut at the size of its first page.
+func TestPagingIsNotToldByChance(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		asked    span
+		answered span
+	}{
+		{"a smaller page", span{1, 10}, span{2, 10}},
+		{"a short list", span{0, 20}, span{0, 19}},
+	} {
+		for times, fixed := range map[int]bool{1: false, 2: false, trials + 1: true} {
+			l, odd := newMovingList(1, "id", 30, churn{}), 0
+			s := newScan(source{identify: identifyRow, fetch: func(ctx context.Context, at span) (*platform.Page, error) {
+				if at == c.asked && odd < times {
+					odd++
+					at = c.answered
+				}
+				return l.fetch(ctx, at)
+			}}, limits{limit: 20}, 1)
+			_, err := collect(s.slices(t.Context()))
+			if err != nil || s.fixed != fixed {
+				t.Errorf("%s, %d times: fixed %v, %v", c.name, times, s.fixed, err)
+			}
+		}
+	}
+}
