@@ -33,7 +33,8 @@
 //     page away: a list sorted by update moves a row there when something invisible in it is touched. Else a busy platform
 //     could never be read to its end.
 //   - A slice whose rows have changed places is accepted, and the round is not: stepping back does not help against rows that moved.
-//   - Pages of different limits are compared only while the first page stands still; a moving one proves nothing.
+//   - Pages of different limits are compared only while the first page stands still; a moving one proves nothing, and a list that moves there and
+//     back between requests can look still. So it takes four trials until a platform is taken to know one size only.
 //
 // # Dialects
 //
@@ -62,8 +63,8 @@
 //
 // # Writing a page
 //
-// Every record's key and raw hash are computed where the page is fetched, one query fetches what the mirror holds under those keys, and only what differs is
-// decoded and flattened, on all processors. Content that is the same written differently (order of keys, white space) updates the stored raw hash and
+// Every record's key and raw hash are computed where the page is fetched, one query fetches what the mirror holds under those keys, and only
+// what differs is decoded and flattened, on all processors. Content that is the same written differently (order of keys, white space) updates the stored raw hash and
 // nothing else. A page older than the content it would replace does not replace it. What cannot be keyed goes to _rejects and
 // the rest of the page is loaded. In the same transaction the history tables follow what changed of the columns they track.
 //
@@ -110,14 +111,31 @@
 //
 // # Proofs
 //
-// Each of these prints its figures with -v; the flags make a small test the full run.
+// Each of these prints its figures with -v; the flags make a small test the full run. Under each: what it printed when it was last run whole.
 //
-//	go test ./sync/pull -run 'TestScanOfMovingList|TestScanNotices' -seeds 1000    the scan alone, orders x churn x totals
-//	go test ./sync/pull -run TestScanOfMovingPlatform -seeds 1000 -timeout 4h      the engine against the simulated platform
-//	go test ./sync/pull -run 'TestDialects$' -seeds 1000                           the matrix of dialects, 5 seeds each
-//	go test ./sync/pull -run TestFaults -seeds 1000 -timeout 1h                    every fault
-//	go test ./sync/pull -run Sweep -seeds 1000 -timeout 1h                         faulty sweeps
-//	go test ./sync/pull -run Kill -kills 500 -timeout 4h                           kill -9 of first syncs and backfills
-//	go test ./sync/pull -run MartsKeepInStep -seeds 250 -timeout 1h                marts kept in step against marts built from nothing
-//	go test ./sync/pull -run MartsReconcile -requests 20000 -timeout 2h            marts against sums over the tables of records, 3 seeds
+//	go test ./sync/pull -v -timeout 0 -run TestScanOfMovingPlatform -seeds 1000
+//	    the engine against a platform that changes between every two requests, 5 orders x 1,000 platforms, light and heavy churn, with and without
+//	    totals: 19,979 clean passes, 15 given up and said so, one record lost, by what has taken four trials since (above)
+//	go test ./sync/pull -v -timeout 0 -run 'TestScanOfMovingList|TestScanNotices' -seeds 1000
+//	    the scan alone, 50,000 lists: no row lost; none given up while still or under light churn, 1,373 under churn harsher than that; random
+//	    order with totals noticed in 1,000 of 1,000
+//	go test ./sync/pull -v -timeout 0 -run 'Untrustworthy|Shaky|IgnoredFilters' -seeds 1000
+//	    random order, repeated pages, page numbers and filters that are ignored: UNSTABLE
+//	go test ./sync/pull -v -run TestNextSpan
+//	    the planner at every cap to 500; at a cap of 50, 1.25 to 1.30 times the requests of plain paging
+//	go test ./sync/pull -v -timeout 0 -run 'TestDialects$' -seeds 1000
+//	    36 dialects x 5 seeds, drifted records: every mirror equal to the platform, field by field
+//	go test ./sync/pull -v -timeout 0 -run 'TestTransientFaults|TestFaultsAtARequest' -seeds 1000
+//	    14 passing faults at a rate of 0.3, 1,135 of them: every mirror equal; 9 others ridden out or failed loudly, watermarks held
+//	go test ./sync/pull -v -timeout 0 -run Sweep -seeds 1000
+//	    2,000 faulty sweeps, 1,975 of which ended cleanly: no false tombstone
+//	go test ./sync/pull -v -timeout 0 -run Kill -kills 500
+//	    kill -9 of real processes, 491 of 500 first syncs and 491 of 500 backfills struck before their end: every mirror identical to an
+//	    undisturbed one
+//	go test ./sync/pull -v -timeout 0 -run TestPromotionOfLargeMirror -promoted 210000
+//	    an upgrade of a mirror of 1,060 MB, stopped 11 times on the way: the same as one that was read by the newer program
+//	go test ./sync/pull -v -timeout 0 -run MartsKeepInStep -seeds 250
+//	    marts kept in step are those built from nothing
+//	go test ./sync/pull -v -timeout 0 -run MartsReconcile -requests 20000
+//	    3 seeds: sums and counts of every mart are those of the tables of records, to the cent
 package pull
