@@ -10,45 +10,52 @@ import (
 func skip(text []byte, i int) int {
 	var objects uint64 // the lowest bit is the innermost level: 1 for an object, 0 for an array
 	depth := 0
-	for {
-		if i >= len(text) {
+	key := false // what begins at i is a member's key
+	for i < len(text) {
+		switch c := text[i]; {
+		case c == '"':
+			if i = skipString(text, i); i < 0 {
+				return -1
+			}
+			if key {
+				if i = skipSpace(text, i); i >= len(text) || text[i] != ':' {
+					return -1
+				}
+				i, key = skipSpace(text, i+1), false
+				continue
+			}
+		case key:
 			return -1
-		}
-		switch c := text[i]; c {
-		case '"':
-			i = skipString(text, i)
-		case '{', '[':
+		case c == '{' || c == '[':
 			if depth == 64 {
 				return -1
 			}
 			depth++
 			objects <<= 1
-			i = skipSpace(text, i+1)
-			if c == '[' {
-				if i < len(text) && text[i] == ']' {
-					break
-				}
-				continue
+			if c == '{' {
+				objects |= 1
 			}
-			objects |= 1
-			if i < len(text) && text[i] == '}' {
+			if i = skipSpace(text, i+1); i < len(text) && text[i] == c+2 { // the bracket that ends it
 				break
 			}
-			if i = skipKey(text, i); i < 0 {
+			key = c == '{'
+			continue
+		case c == 't':
+			if i += 4; i > len(text) || string(text[i-4:i]) != "true" {
 				return -1
 			}
-			continue
-		case 't':
-			i = skipLiteral(text, i, "true")
-		case 'f':
-			i = skipLiteral(text, i, "false")
-		case 'n':
-			i = skipLiteral(text, i, "null")
+		case c == 'f':
+			if i += 5; i > len(text) || string(text[i-5:i]) != "false" {
+				return -1
+			}
+		case c == 'n':
+			if i += 4; i > len(text) || string(text[i-4:i]) != "null" {
+				return -1
+			}
 		default:
-			i = skipNumber(text, i)
-		}
-		if i < 0 {
-			return -1
+			if i = skipNumber(text, i); i < 0 {
+				return -1
+			}
 		}
 		// Behind a value, or at the bracket that ends an empty one.
 		for {
@@ -61,9 +68,7 @@ func skip(text []byte, i int) int {
 			c := text[i]
 			i++
 			if c == ',' {
-				if i = skipSpace(text, i); objects&1 != 0 {
-					i = skipKey(text, i)
-				}
+				i, key = skipSpace(text, i), objects&1 != 0
 				break
 			}
 			if c != ']' && c != '}' || (c == '}') != (objects&1 != 0) {
@@ -72,10 +77,8 @@ func skip(text []byte, i int) int {
 			depth--
 			objects >>= 1
 		}
-		if i < 0 {
-			return -1
-		}
 	}
+	return -1
 }
 
 func skipSpace(text []byte, i int) int {
@@ -83,20 +86,6 @@ func skipSpace(text []byte, i int) int {
 		i++
 	}
 	return i
-}
-
-// skipKey returns where the value of a member starts.
-func skipKey(text []byte, i int) int {
-	if i >= len(text) || text[i] != '"' {
-		return -1
-	}
-	if i = skipString(text, i); i < 0 {
-		return -1
-	}
-	if i = skipSpace(text, i); i >= len(text) || text[i] != ':' {
-		return -1
-	}
-	return skipSpace(text, i+1)
 }
 
 // skipString is plain and escape in one: most strings end within a step or two.
@@ -123,17 +112,37 @@ func skipString(text []byte, i int) int {
 	}
 }
 
-func skipLiteral(text []byte, i int, word string) int {
-	if end := i + len(word); end <= len(text) && string(text[i:end]) == word {
-		return end
-	}
-	return -1
-}
-
+// skipNumber is the scanner's number once more.
 func skipNumber(text []byte, i int) int {
-	s := scanner{text: text, pos: i}
-	if !s.number() {
+	if i < len(text) && text[i] == '-' {
+		i++
+	}
+	if i < len(text) && text[i] == '0' {
+		i++
+	} else if i = skipDigits(text, i); i < 0 {
 		return -1
 	}
-	return s.pos
+	if i < len(text) && text[i] == '.' {
+		if i = skipDigits(text, i+1); i < 0 {
+			return -1
+		}
+	}
+	if i < len(text) && text[i]|0x20 == 'e' {
+		if i++; i < len(text) && (text[i] == '+' || text[i] == '-') {
+			i++
+		}
+		i = skipDigits(text, i)
+	}
+	return i
+}
+
+// skipDigits passes over one digit or more.
+func skipDigits(text []byte, i int) int {
+	if i >= len(text) || !isDigit(text[i]) {
+		return -1
+	}
+	for i < len(text) && isDigit(text[i]) {
+		i++
+	}
+	return i
 }
