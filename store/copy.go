@@ -26,7 +26,7 @@ func makeCopy(ctx context.Context, path string, mode fs.FileMode, build func(par
 	if err := removeDatabase(part); err != nil {
 		return fmt.Errorf("remove what an interrupted run left: %w", err)
 	}
-	err := courteously(func() error { return fillCopy(ctx, part, mode, build) })
+	err := fillCopy(ctx, part, mode, build)
 	if err == nil {
 		err = place(part)
 	}
