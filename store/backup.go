@@ -38,7 +38,8 @@ type backupKind struct {
 // Backup copies mirror and outbox to files in dir that bear the present time in their names, each whole and as it is at one moment, while
 // others go on writing to them. They may be of any schema, so that an upgrade can be preceded by a backup. The directory is private, as
 // are the copies: they hold all the personal data, and passwords as the outbox holds them. The send log beside the outbox is
-// never copied, nor are keys; [Outbox] says why a log put back would let companies be sent twice.
+// never copied, nor are keys; [Outbox] says why a log put back would let companies be sent twice. What was copied before an error
+// comes with it.
 //
 // Errors: [ErrNoDatabase] when there is neither, [ErrNotMirror], [ErrNotOutbox], [*ModeError], [*NoRoomError], [*LockedError], [ErrCorrupt].
 func Backup(ctx context.Context, o BackupOptions) (*Backups, error) {

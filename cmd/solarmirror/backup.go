@@ -59,7 +59,7 @@ func (a *app) backup(ctx context.Context, o store.BackupOptions) error {
 	}
 	o.Mirror, o.Outbox, o.Now = c.Mirror.Path, c.Outbox.Path, time.Now()
 	done, err := store.Backup(ctx, o)
-	if err != nil {
+	if done == nil {
 		return err
 	}
 	for _, b := range []struct {
@@ -69,11 +69,15 @@ func (a *app) backup(ctx context.Context, o store.BackupOptions) error {
 		{"mirror", done.Mirror, c.Mirror.Path, done.MirrorSize},
 		{"outbox", done.Outbox, c.Outbox.Path, done.OutboxSize},
 	} {
-		if b.path == "" {
+		switch {
+		case b.path != "":
+			fmt.Fprintf(a.stdout, "Copied the %s to %s: %s, checked.\n", b.what, b.path, bytesText(b.size))
+		case err == nil:
 			fmt.Fprintf(a.stdout, "There is no %s at %s.\n", b.what, b.from)
-			continue
 		}
-		fmt.Fprintf(a.stdout, "Copied the %s to %s: %s, checked.\n", b.what, b.path, bytesText(b.size))
+	}
+	if err != nil {
+		return err // of the other copy, or of removing earlier ones
 	}
 	return a.sayHowToRestore(done, c.Mirror.Path, c.Outbox.Path)
 }
