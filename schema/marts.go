@@ -14,7 +14,7 @@ var BiRequests = &Table{
 	Doc: "One row per live deal: not removed, not gone from the platform. A deal is an id; where it is listed both as a budget and as an order, the order speaks.",
 	Indices: [][]string{
 		// Beyond the columns they are searched by, these hold what the marts that add up need, so that those need not look up rows in random order.
-		{"company_tax_id", "seller_email", "is_order", "final_value", "power_kwp", "order_date"},
+		{"company_tax_id", "seller_email", "is_order", "final_value", "power_kwp", "order_date", "original_value", "discount", "surcharge"},
 		{"seller_email", "is_order", "order_date", "final_value", "power_kwp"},
 		{"order_date", "is_order", "freight_state", "company_state", "kind", "final_value", "power_kwp"},
 	},

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,15 +19,15 @@ import (
 //     of the deals of the same id, and writes those that differ; of those that add up, the groups these rows left or joined; then it empties _stale.
 //   - A change of the catalogue reaches the lines of its product code, and only if it changed something that lines show.
 //   - Open stays and recent sales are counted up to today; the first refresh of a day brings them forward.
-//   - Another recipe (program, time zone, power unit) builds everything anew, and that on a connection of its own that sorts in a file (aside.go):
-//     rows first, then their indices, then what adds them up, by sorting rows that no index holds whole. Looking such rows up one by one in
-//     another order than they lie in is what costs most where the table is larger than the cache.
+//   - Another recipe (program, time zone, power unit) builds everything anew, and so does a change of a quarter of the requests. That is done on a
+//     connection of its own that sorts in a file (aside.go): rows first, then their indices, then what adds them up, each from an index that
+//     holds all it needs. Looking rows up one by one in another order than they lie in is what costs most where the table is larger than the cache.
 //
 // A refresh ends with the same rows as building from nothing would, which the tests compare after random histories. Sums are rounded to a millionth so
 // that the order of adding does not show.
 
 // martsEdition is part of the recipe: it grows when the marts' SQL says something else than before with the same columns.
-const martsEdition = 3
+const martsEdition = 4
 
 // batchKeys is how many requests one statement of a refresh is about. It bounds the memory that statement takes, which grows with the rows it
 // writes: measured, 2,000 at a time took 60 MB, 500 take 16.
@@ -49,11 +47,19 @@ func (m *Mirror) recipe() string {
 	return fmt.Sprintf("schema %d, edition %d, %s, %s", schema.Version, martsEdition, m.zone, m.power)
 }
 
-// martsState is the row of _marts.
+// martsState is the row of _marts, and what has changed since it was written.
 type martsState struct {
-	Recipe string `db:"recipe"`
-	AsOf   string `db:"day"`
+	Recipe  string `db:"recipe"`
+	AsOf    string `db:"day"`
+	Pending bool   `db:"pending"` // something has
+	Many    bool   `db:"many"`    // so many requests have that building everything anew is less work
 }
+
+// From one request in manyShare on, but not below manyAtLeast, everything is built anew.
+const (
+	manyShare   = 4
+	manyAtLeast = 10 * batchKeys
+)
 
 // noteStale notes that records have changed, or are about to be deleted: those whose keys a query gives.
 func (tx *Tx) noteStale(root *schema.Table, keys string, args ...any) error {
@@ -87,14 +93,14 @@ func (tx *Tx) noteStaleRows(root *schema.Table, rows []schema.Rows) error {
 func (m *Mirror) RefreshMarts(ctx context.Context) error {
 	began := m.now()
 	today := began.In(m.zone).Format(time.DateOnly)
-	state, pending, err := m.martsPending(ctx)
+	state, err := m.martsState(ctx)
 	if err != nil {
 		return err
 	}
-	if state.Recipe == m.recipe() && state.AsOf == today && !pending {
+	if state.Recipe == m.recipe() && state.AsOf == today && !state.Pending {
 		return nil
 	}
-	r := &refresh{today: today, anew: state.Recipe != m.recipe()}
+	r := &refresh{today: today, anew: state.Recipe != m.recipe() || state.Many}
 	bring := func(m *Mirror) error {
 		return m.update(ctx, func(tx *Tx) error {
 			r.tx, r.ctx = tx, ctx
@@ -124,16 +130,15 @@ func (tx *Tx) emptyMarts() (built bool, err error) {
 	return rows > 0, err
 }
 
-// martsPending returns what the marts were last built by, zero when they never were, and whether anything has changed since.
-func (m *Mirror) martsPending(ctx context.Context) (state martsState, pending bool, err error) {
-	err = m.read.GetContext(ctx, &state, "SELECT recipe, +as_of AS day FROM _marts")
-	if err == nil || errors.Is(err, sql.ErrNoRows) {
-		err = m.read.GetContext(ctx, &pending, "SELECT EXISTS (SELECT 1 FROM _stale)")
-	}
+// martsState returns what the marts were last built by, nothing when they never were, and what has changed since.
+func (m *Mirror) martsState(ctx context.Context) (state martsState, err error) {
+	err = m.read.GetContext(ctx, &state, `SELECT coalesce(max(recipe), '') AS recipe, coalesce(max(as_of), '') AS day, EXISTS (SELECT 1 FROM _stale) AS pending,
+		(SELECT count(*) FROM _stale WHERE table_name = 'requests') > max(?, (SELECT coalesce(max(request_key), 0) FROM requests) / ?) AS many FROM _marts`,
+		manyAtLeast, manyShare)
 	if err != nil {
-		return state, false, fmt.Errorf("read _marts: %w", explain(m.path, err))
+		return state, fmt.Errorf("read _marts: %w", explain(m.path, err))
 	}
-	return state, pending, nil
+	return state, nil
 }
 
 // refresh is one RefreshMarts under way.

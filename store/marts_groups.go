@@ -14,15 +14,13 @@ type groupMart struct {
 	table  *schema.Table
 	source *schema.Table // has an index that begins with by
 	by     []string
-	values map[string]string // the SQL of other columns, over the rows of the source, which are called b
+	values map[string]string // the SQL of other columns, over the rows of the source, which are called b; the index holds all that they name
 	latest []string          // the rest: what the deal of the group says that the mirror met last
-	// Whether an index that begins with by holds all that values name. Where not, building all groups reads the table through and sorts.
-	covered bool
 }
 
 var groupMarts = []groupMart{
 	{
-		table: schema.BiFunnel, source: schema.Deals, by: []string{"cohort_month", "seller_email", "state"}, covered: true,
+		table: schema.BiFunnel, source: schema.Deals, by: []string{"cohort_month", "seller_email", "state"},
 		values: map[string]string{
 			"budgets": "count(*)", "orders": "sum(b.is_order)", "conversion": "1.0 * sum(b.is_order) / count(*)",
 			"median_days_to_order": "median(CASE WHEN b.is_order = 1 THEN b.days_to_order END)",
@@ -31,17 +29,18 @@ var groupMarts = []groupMart{
 	{
 		table: schema.BiDiscounts, source: schema.BiRequests, by: []string{"company_tax_id", "seller_email", "is_order"},
 		values: map[string]string{
-			"seller_name": "max(b.seller_name)", "company_name": "max(b.company_name)", "deals": "count(*)",
+			"deals":          "count(*)",
 			"original_value": total("b.original_value"), "discount": total("b.discount"), "surcharge": total("b.surcharge"), "final_value": total("b.final_value"),
 			"reduction": ratio("b.original_value - b.final_value", "b.original_value", "b.original_value - b.final_value IS NOT NULL"),
 		},
+		latest: []string{"seller_name", "company_name"},
 	},
 	{
-		table: schema.BiSellers, source: schema.BiRequests, by: []string{"seller_email"}, covered: true,
+		table: schema.BiSellers, source: schema.BiRequests, by: []string{"seller_email"},
 		values: portfolio, latest: []string{"seller_name"},
 	},
 	{
-		table: schema.BiCustomers, source: schema.BiRequests, by: []string{"company_tax_id"}, covered: true,
+		table: schema.BiCustomers, source: schema.BiRequests, by: []string{"company_tax_id"},
 		values: portfolio, latest: []string{"company_name", "company_state", "company_city"},
 	},
 }
@@ -109,13 +108,9 @@ func (g groupMart) insertTouched() string {
 	return g.insert(fmt.Sprintf("temp.%s AS t CROSS JOIN %s AS b ON %s", g.touched(), g.source.Name, g.same("b", "t")), "t.rowid")
 }
 
-// insertAll builds all groups. Where the source is sorted, that is done in a file; see aside.
-func (g groupMart) insertAll(sorted bool) string {
-	from := g.source.Name + " AS b"
-	if sorted {
-		from += " NOT INDEXED"
-	}
-	return g.insert(from, "b."+strings.Join(g.by, ", b."))
+// insertAll builds all groups.
+func (g groupMart) insertAll() string {
+	return g.insert(g.source.Name+" AS b", "b."+strings.Join(g.by, ", b."))
 }
 
 // collectGroups notes which groups the rows of the deals concerned are in. It is done before those rows are replaced, and after.
@@ -186,7 +181,7 @@ func (r *refresh) sumAll(g groupMart) error {
 	if _, err := r.exec(doing, "DELETE FROM "+g.table.Name); err != nil {
 		return err
 	}
-	_, err := r.exec(doing, g.insertAll(r.anew && !g.covered))
+	_, err := r.exec(doing, g.insertAll())
 	return err
 }
 
