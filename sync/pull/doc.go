@@ -16,19 +16,21 @@
 //
 // Forward paging by number loses a row for each one removed from behind the cursor. A scan therefore reads with anchored
 // overlap. A page number and a limit stand for a span of the list; after a cursor, nextSpan chooses the limit whose span starts
-// three rows before it and ends furthest. A slice is accepted only if its first row and one more were read before in this pass and are
-// unchanged: then no row that did not itself move can stand between. Otherwise the scan steps back, twice as far each time in a row. It ends
-// with a short slice that holds an anchor, and then reads the head again until a slice is all known, since what was
-// updated meanwhile may have moved there. Then two things are checked: unchanged rows must not have changed places, and there must be as
-// many rows as the smallest total of the pass, less those seen to have gone. When either fails the list is read whole again, eight times at
-// the most, and the union counts. Two rounds with the same rows in the same order overrule a total that is too high.
+// three rows before it and ends furthest. A slice is accepted only if its first row was read before in this pass and is unchanged, and if more than
+// half of the rows that followed it then, and one at least, follow it now: then no row that did not itself move can stand between. Otherwise the
+// scan steps back, twice as far each time in a row. It ends with a short slice that holds an anchor, and then reads the head again until a slice is
+// all known, since what was updated meanwhile may have moved there. Then two things are checked: unchanged rows must not have changed places, and
+// there must be as many rows as the smallest total of the pass, less those seen to have gone. When either fails the list is read whole again, eight
+// times at the most, and the union counts. Two rounds with the same rows in the same order overrule a total that is too high.
 //
 // What this promises: no row is lost that was not itself updated, inserted or removed during the pass. What cannot be promised is said: a
 // pass that takes over three times the planned requests fails and names the churn; pages that repeat fail; where the platform's cap is under 20
 // rows, or pages of different limits do not agree, the list is read in pages of one size forward and back, and the window's promise says that.
 //
-// Three rules differ from how they were first thought out, because simulation showed that they had to:
+// Four rules differ from how they were first thought out, because simulation showed that they had to:
 //
+//   - Two unchanged rows, the first and one wherever in the slice, are no anchor. In a list sorted by update, rows that were touched and read as before
+//     have moved past others that nobody has read: of some 1,300 such lists under heavy churn, two had both in one slice, and rows were lost.
 //   - An unchanged row found out of order is not taken for an unstable list when it stands at one end of a slice and came from more than a
 //     page away: a list sorted by update moves a row there when something invisible in it is touched. Else a busy platform
 //     could never be read to its end.

@@ -30,7 +30,9 @@ func (s *scan) readFirst(ctx context.Context, emit func(slice) error) (ended boo
 			return false, err
 		}
 	}
-	s.cursor = s.startAt(len(records))
+	if s.cursor = s.startAt(len(records)); s.cursor == len(records) {
+		s.extend(0, records)
+	}
 	return ended, s.take(page, records, emit)
 }
 

@@ -31,6 +31,7 @@ type movingList struct {
 	rows  []listRow
 	clock int
 
+	began    int // the clock when the scan began
 	requests int
 	touched  map[int]bool // rows inserted, updated or removed since the scan began
 }
@@ -47,6 +48,7 @@ func newMovingList(seed uint64, order string, rows int, c churn) *movingList {
 		l.insert()
 	}
 	clear(l.touched)
+	l.began = l.clock
 	return l
 }
 
@@ -102,11 +104,15 @@ func (l *movingList) times(mean float64) int {
 
 func (l *movingList) sorted() []listRow {
 	rows := slices.Clone(l.rows)
+	moment := func(r listRow) int { return min(r.updated, l.began+1) }
 	by := map[string]func(a, b listRow) int{
 		"created-asc":  func(a, b listRow) int { return cmp.Compare(a.created, b.created) },
 		"created-desc": func(a, b listRow) int { return cmp.Compare(b.created, a.created) },
 		"updated-asc":  func(a, b listRow) int { return cmp.Compare(a.updated, b.updated) },
 		"updated-desc": func(a, b listRow) int { return cmp.Compare(b.updated, a.updated) },
+		// What is updated during the scan is so at one moment, as for a platform that counts seconds.
+		"moment-asc":  func(a, b listRow) int { return cmp.Or(cmp.Compare(moment(a), moment(b)), cmp.Compare(a.id, b.id)) },
+		"moment-desc": func(a, b listRow) int { return cmp.Or(cmp.Compare(moment(b), moment(a)), cmp.Compare(a.id, b.id)) },
 		"id": func(a, b listRow) int {
 			return cmp.Compare(xxhash.Sum64String(fmt.Sprint(a.id)), xxhash.Sum64String(fmt.Sprint(b.id)))
 		},
@@ -190,8 +196,9 @@ func TestScanOfMovingList(t *testing.T) {
 		"heavy":  {inserts: 2, updates: 3, touches: 0, removals: 2},
 		"remove": {removals: 3},
 		"touch":  {touches: 0.5},
+		"mixed":  {inserts: 1, updates: 2, touches: 0.5, removals: 1},
 	}
-	for _, order := range []string{"created-asc", "created-desc", "updated-asc", "updated-desc", "id"} {
+	for _, order := range []string{"created-asc", "created-desc", "updated-asc", "updated-desc", "moment-asc", "moment-desc", "id"} {
 		for name, c := range churns {
 			for _, totals := range []bool{true, false} {
 				t.Run(fmt.Sprintf("%s %s totals %v", order, name, totals), func(t *testing.T) {

@@ -49,6 +49,7 @@ type scan struct {
 
 	// Of the round.
 	ids      []uint64 // by order
+	path     []uint64 // ids of the last rows before the cursor, as the slices had them; see extend
 	seen     int      // distinct rows
 	carried  int      // of them, those that the round before had read, too
 	cursor   int      // rows from the start of the list that were read
@@ -145,7 +146,7 @@ func (s *scan) run(ctx context.Context, emit func(slice) error) error {
 
 func (s *scan) beginRound() {
 	s.rounds++
-	s.ids, s.last = s.ids[:0], nil
+	s.ids, s.path, s.last = s.ids[:0], s.path[:0], nil
 	s.seen, s.carried, s.cursor, s.asked, s.backs, s.inverts, s.back, s.shorts, s.repeats = 0, 0, 0, 0, 0, 0, 0, 0, 0
 	if s.rounds == 1 && s.resume != nil {
 		s.known, s.seen = s.resume.known, len(s.resume.known)
@@ -183,15 +184,19 @@ func (s *scan) readRound(ctx context.Context, emit func(slice) error) error {
 // readForward reads from the cursor to the end of the list.
 func (s *scan) readForward(ctx context.Context, emit func(slice) error) error {
 	for {
-		at, overlap := nextSpan(s.cursor, s.limit)
+		at := nextSpan(s.cursor, s.limit)
 		page, records, err := s.read(ctx, at, s.following(at))
 		if err != nil {
 			return err
 		}
-		if at.page > 0 && !s.anchored(records, overlap) {
-			s.stepBack()
-			continue
+		from := 0
+		if at.page > 0 {
+			if from = s.anchor(records); from < 0 {
+				s.stepBack()
+				continue
+			}
 		}
+		s.extend(from, records)
 		s.back, s.cursor = 0, at.start()+len(records)
 		if err := s.take(page, records, emit); err != nil {
 			return err
@@ -236,27 +241,10 @@ func (s *scan) following(at span) []span {
 		most = max(most, min(most*lookAhead, maxAhead/s.limit))
 	}
 	for len(plan) < most && (s.total < 0 || at.end() < s.total) {
-		at, _ = nextSpan(at.end(), s.limit)
+		at = nextSpan(at.end(), s.limit)
 		plan = append(plan, at)
 	}
 	return plan
-}
-
-// anchored says whether a slice follows on what was read: its first row and one more are rows of this round, unchanged. Then no
-// row that has not moved itself can stand between what was read and this slice.
-func (s *scan) anchored(records []record, overlap int) bool {
-	if len(records) == 0 || !s.unchanged(records[0]) {
-		return false
-	}
-	if overlap < 2 || len(records) == 1 {
-		return true
-	}
-	for _, r := range records[1:] {
-		if s.unchanged(r) {
-			return true
-		}
-	}
-	return false
 }
 
 // unchanged says whether the round has read the row before, just as it is.

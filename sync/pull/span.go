@@ -15,22 +15,19 @@ const wantedOverlap = 3
 // overlap rows before the cursor, and have no more than limit rows, the one that ends furthest. Where no such span ends
 // beyond the cursor the overlap shrinks, to nothing in the end; the overlap there is comes back. Only limits under 20 ever
 // come to that: every greater one has a smaller limit that does not divide the cursor.
-func nextSpan(cursor, limit int) (best span, overlap int) {
+func nextSpan(cursor, limit int) (best span) {
 	if cursor == 0 {
-		return span{0, limit}, 0
+		return span{0, limit}
 	}
-	for overlap = min(wantedOverlap, cursor); overlap >= 0; overlap-- {
+	for overlap := min(wantedOverlap, cursor); best.end() <= cursor; overlap-- {
 		best = span{}
 		for l := limit; l > 0; l-- {
 			if s := (span{(cursor - overlap) / l, l}); s.end() > best.end() {
 				best = s
 			}
 		}
-		if best.end() > cursor {
-			break
-		}
 	}
-	return best, overlap
+	return best
 }
 
 // plannedRequests is about how many requests reading rows of a still list takes: a span is cut short on
