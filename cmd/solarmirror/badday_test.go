@@ -106,7 +106,9 @@ func runBadDays(t *testing.T, days []badDay) {
 				if code == exitPartial {
 					ledger = strings.Replace(ledger, "failed", "partial", 1)
 				}
-				if got := s.strings(t, "SELECT outcome || ': ' || coalesce(error, '') FROM _runs ORDER BY run_id DESC LIMIT 1")[0]; !matches(got, ledger) {
+				// Where even that finds no room the run stands there as running, and the next one sees that it is not.
+				got := s.strings(t, "SELECT outcome || ': ' || coalesce(error, '') FROM _runs ORDER BY run_id DESC LIMIT 1")[0]
+				if got != "running: " && !matches(got, ledger) {
 					t.Errorf("the ledger says %q, want %q", got, ledger)
 				}
 			}
