@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -100,6 +101,7 @@ func (m *Mirror) RefreshMarts(ctx context.Context) error {
 	if state.Recipe == m.recipe() && state.AsOf == today && !state.Pending {
 		return nil
 	}
+	debug.FreeOSMemory() // or what a long scan has left would lie beside what the marts take: 30 MB and more, of a million requests
 	r := &refresh{today: today, anew: state.Recipe != m.recipe() || state.Many}
 	bring := func(m *Mirror) error {
 		return m.update(ctx, func(tx *Tx) error {
