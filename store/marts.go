@@ -89,7 +89,7 @@ func (tx *Tx) noteStaleRows(root *schema.Table, rows []schema.Rows) error {
 }
 
 // RefreshMarts brings the marts up to date with the tables they are derived from, in one transaction: what has changed since they last
-// were, everything when they never were, and nothing when nothing has. When ctx ends it stops and leaves the marts as they were; the next refresh makes up
+// were, everything when they never were or when that is less work, and nothing when nothing has. When ctx ends it stops and leaves the marts as they were; the next refresh makes up
 // for it.
 func (m *Mirror) RefreshMarts(ctx context.Context) error {
 	began := m.now()

@@ -113,6 +113,9 @@ func runBadDays(t *testing.T, days []badDay) {
 				}
 			}
 			s.mustExit(t, exitOK, "", "sync", "-q")
+			if n := s.strings(t, "SELECT count(*) || '' FROM _runs WHERE outcome = 'running'")[0]; n != "0" {
+				t.Errorf("after the next run %s stand in the ledger as running", n)
+			}
 			s.checkWhole(t)
 			if diff := cmp.Diff(want, s.content(t)); diff != "" {
 				t.Errorf("when it was over, the mirror differs from an undisturbed one:\n%.2000s", diff)
