@@ -4,7 +4,7 @@ package schema
 // holds passwords and SQLite has no row permissions. OutboxTables are therefore no part of All.
 
 // OutboxVersion numbers the tables of the outbox file, as Version does those of the mirror.
-const OutboxVersion = 1
+const OutboxVersion = 2
 
 // CompanyCreations is what became of each queued company, without secrets. It is part of the mirror. The outbox writes it, and
 // asks it before sending whether its own file was put back from a backup.
@@ -36,7 +36,7 @@ var OutboxMeta = &Table{
 		own("meta_id", Surrogate, "Always 1.", "Chave").clause("CHECK (meta_id = 1)"),
 		own("schema_version", BigInt, "Version of the tables.", "Versão do esquema").notNull(),
 		own("identity", Text, "Ties this file to the send log beside it.", "Identidade").notNull(),
-		own("sends", BigInt, "How many entries the send log had at the last commit.", "Envios").notNull().clause("DEFAULT 0"),
+		own("sends", BigInt, "How many events the send log had at the last commit.", "Envios").notNull().clause("DEFAULT 0"),
 		own("created_at", Timestamp, "When the outbox was made.", "Criado em").unit("UTC").notNull(),
 	},
 }
@@ -55,7 +55,7 @@ var CompanyOutbox = &Table{
 	}, companyColumns(), []Column{
 		own("state", Text, "Where the row stands.", "Situação").notNull().
 			clause("DEFAULT 'pending' CHECK (state IN ('pending', 'sending', 'done', 'rejected', 'ambiguous', 'cancelled'))"),
-		own("allow_duplicate", Boolean, "Whether another open row may have the same CPF, CNPJ or e-mail.", "Permitir duplicado").notNull().
+		own("allow_duplicate", Boolean, "Whether it is sent although a company with the same CPF, CNPJ or e-mail waits, is in doubt or was created.", "Permitir duplicado").notNull().
 			clause("DEFAULT 0 CHECK (allow_duplicate IN (0, 1))"),
 		own("attempts", BigInt, "How often it was sent or about to be sent.", "Tentativas").unit("times").notNull().clause("DEFAULT 0"),
 		own("revision", BigInt, "How many changes of state it has seen.", "Revisão").notNull().clause("DEFAULT 0"),
@@ -102,7 +102,7 @@ var CompanyOutboxAttempts = &Table{
 		own("attempt_id", Surrogate, "Number of the attempt.", "Tentativa"),
 		own("outbox_id", BigInt, "Row of the outbox.", "Fila").notNull().clause("REFERENCES company_outbox(id)"),
 		own("started_at", Timestamp, "When it began.", "Início").unit("UTC").notNull(),
-		own("finished_at", Timestamp, "When its outcome was known; NULL when it was cut off.", "Fim").unit("UTC"),
+		own("finished_at", Timestamp, "When its outcome was known; NULL while it is sent.", "Fim").unit("UTC"),
 		own("outcome", Text, "done, rejected, unsent, throttled, unauthorized or ambiguous.", "Resultado").
 			clause("CHECK (outcome IN ('done', 'rejected', 'unsent', 'throttled', 'unauthorized', 'ambiguous'))"),
 		own("http_status", BigInt, "Status of the platform's answer.", "Resposta HTTP"),
@@ -110,15 +110,20 @@ var CompanyOutboxAttempts = &Table{
 	},
 }
 
-// OutboxTriggers keep every program, ours included, to the outbox's state machine, by the triggers' names.
+// OutboxTriggers keep every program, ours included, to the outbox's state machine, by the triggers' names. A row leaves the state sending with
+// the end of its attempt, which is written first.
 var OutboxTriggers = map[string]string{
 	"company_outbox_begins": `CREATE TRIGGER company_outbox_begins BEFORE INSERT ON company_outbox
 WHEN NEW.state <> 'pending' OR NEW.attempts <> 0
 BEGIN SELECT RAISE(ABORT, 'a new row of company_outbox is pending and has no attempts'); END`,
 	"company_outbox_moves": `CREATE TRIGGER company_outbox_moves BEFORE UPDATE OF state ON company_outbox
-WHEN NEW.state <> OLD.state AND OLD.state || ' to ' || NEW.state NOT IN (
-  'pending to sending', 'pending to rejected', 'pending to cancelled', 'pending to ambiguous',
-  'sending to done', 'sending to rejected', 'sending to pending', 'sending to ambiguous',
-  'ambiguous to done', 'ambiguous to pending', 'rejected to pending')
+WHEN NEW.state NOT IN (OLD.state, 'ambiguous') AND OLD.state || ' to ' || NEW.state NOT IN (
+  'pending to sending', 'pending to rejected', 'pending to cancelled',
+  'sending to done', 'sending to rejected', 'sending to pending',
+  'ambiguous to done', 'ambiguous to rejected', 'ambiguous to pending', 'rejected to pending')
 BEGIN SELECT RAISE(ABORT, 'company_outbox does not allow this change of state'); END`,
+	"company_outbox_sending": `CREATE TRIGGER company_outbox_sending BEFORE UPDATE OF state ON company_outbox
+WHEN OLD.state = 'sending' AND NEW.state <> 'sending' AND (
+  SELECT finished_at FROM company_outbox_attempts WHERE outbox_id = OLD.id ORDER BY attempt_id DESC LIMIT 1) IS NULL
+BEGIN SELECT RAISE(ABORT, 'this row of company_outbox is being sent: wait for the push to end'); END`,
 }

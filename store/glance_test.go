@@ -52,10 +52,7 @@ func TestGlanceAtOutbox(t *testing.T) {
 	}
 	_, err = o.Recover(t.Context())
 	must(t, err)
-	_, err = o.Claim(t.Context(), 2)
-	must(t, err)
-	_, err = o.Settle(t.Context(), 2, Settlement{State: StateAmbiguous, Outcome: "ambiguous"})
-	must(t, err)
+	must(t, claimAndSettle(o, 2, Settlement{State: StateAmbiguous, Outcome: "ambiguous"}))
 	glance, err = GlanceAtOutbox(t.Context(), path)
 	must(t, err)
 	if want := map[OutboxState]int64{StatePending: 2, StateAmbiguous: 1}; !maps.Equal(glance.Counts, want) {

@@ -28,18 +28,21 @@ import (
 //
 // # At most one POST
 //
-// A claim commits sending, then adds the row's intent to the send log, then the mirror is told; only then may the caller dial. The
-// log is a file beside the outbox that no backup contains, so an outbox put back from one is found out: a row whose intent
-// stands in the log more often than the row was attempted, or any pending row when the log is missing or
-// belongs to another outbox, becomes ambiguous instead of being sent a second time.
+// The send log, a file beside the outbox that no backup contains, decides. A claim writes there that the send of an intent, for a tax number,
+// has begun, then commits sending, then the mirror is told; only then may the caller dial. What ends the send is written there too:
+// created, or freed when the platform has not created the company. An intent that has begun or was created is not sent
+// again, and neither is another of the same tax number, unless its row allows duplicates or a person's word frees it.
+//
+// Whatever a backup or another program makes of the rows, Recover puts in doubt each one that says otherwise than the log, and all
+// pending ones when the log is missing, incomplete or of another outbox. The triggers keep honest programs from
+// mistakes; nothing depends on them.
 type Outbox struct {
-	path string
-	db   *sqlx.DB // one connection
-	now  func() time.Time
-	log  zerolog.Logger
-	key  *SealingKey // nil: passwords stay as they are
-	// sends is read by Recover and nil before it: only the holder of the outbox's lock sends.
-	sends *sendLog
+	path  string
+	db    *sqlx.DB // one connection
+	now   func() time.Time
+	log   zerolog.Logger
+	key   *SealingKey // nil: passwords stay as they are
+	sends *sendLog    // as last read
 }
 
 // OutboxOptions are what an Outbox needs from around it.
@@ -85,13 +88,7 @@ func OpenOutbox(ctx context.Context, path string, opt OutboxOptions) (*Outbox, e
 }
 
 // Close ends the connection.
-func (o *Outbox) Close() error {
-	err := o.db.Close()
-	if o.sends != nil {
-		err = errors.Join(err, o.sends.close())
-	}
-	return err
-}
+func (o *Outbox) Close() error { return o.db.Close() }
 
 // Path returns the path the outbox was opened with.
 func (o *Outbox) Path() string { return o.path }
@@ -135,7 +132,7 @@ func outboxColumns(tx *sqlx.Tx) (map[string][]string, error) {
 }
 
 // createTables makes what is missing. The send log of a new outbox is made first: one without it would take itself for
-// an outbox put back from a backup.
+// an outbox put back from a backup. A log that is there keeps its events: the file was deleted, what was sent is sent.
 func (o *Outbox) createTables(tx *sqlx.Tx, have map[string][]string) error {
 	var statements []string
 	for _, t := range schema.OutboxTables {
@@ -157,11 +154,16 @@ func (o *Outbox) createTables(tx *sqlx.Tx, have map[string][]string) error {
 		}
 	}
 	if len(have) > 0 {
+		// Version 1 left attempts that were cut off without an end, also when their row was settled since.
+		if _, err := tx.Exec(`UPDATE company_outbox_attempts SET finished_at = started_at, outcome = 'ambiguous'
+			WHERE finished_at IS NULL AND outbox_id NOT IN (SELECT id FROM company_outbox WHERE state = 'sending')`); err != nil {
+			return err
+		}
 		_, err := tx.Exec("UPDATE _outbox SET schema_version = ?", schema.OutboxVersion)
 		return err
 	}
 	identity := newIdentity()
-	if err := createSendLog(sendLogPath(o.path), identity); err != nil {
+	if err := rewriteSendLog(sendLogPath(o.path), identity, unedited); err != nil {
 		return err
 	}
 	_, err := tx.Exec("INSERT INTO _outbox (meta_id, schema_version, identity, created_at) VALUES (1, ?, ?, ?)",

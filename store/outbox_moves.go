@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -12,8 +11,8 @@ import (
 // Why a row came to be in doubt, as its error says.
 const (
 	whyCutOff   = "it was cut off while it was being sent: the platform may have created it"
-	whySent     = "this outbox was put back from a backup, and the row has been sent since: the platform may have created it"
-	whyNoLog    = "the send log beside this outbox is missing or belongs to another: the row may have been sent"
+	whySent     = "it was sent, and this row says otherwise: it was put back from a backup, or another program changed it"
+	whyNoLog    = "the send log beside this outbox is missing, incomplete or of another outbox: the row may have been sent"
 	whyFurther  = "this outbox was put back from a backup, and the mirror knows the row as %s since"
 	whyEvidence = "created: the mirror holds a request of this company"
 )
@@ -37,12 +36,12 @@ type move struct {
 	err    string
 	// nextAttempt is of a row that goes back to pending; zero is at once.
 	nextAttempt time.Time
-	// attempts is raised to at least this, for sends that the row has forgotten.
-	attempts int64
+	// word says that a person looked for the company on the platform.
+	word bool
 }
 
-// apply makes a move. Reaching a final state erases the password in the same statement.
-func (o *Outbox) apply(tx *sqlx.Tx, id int64, m move) error {
+// apply makes a move, in the send log too. Reaching a final state erases the password in the same statement.
+func (o *Outbox) apply(tx *sqlx.Tx, row OutboxRow, m move) error {
 	final := m.to == StateDone || m.to == StateRejected || m.to == StateCancelled
 	var finished any
 	if final {
@@ -52,16 +51,30 @@ func (o *Outbox) apply(tx *sqlx.Tx, id int64, m move) error {
 	if m.status != 0 {
 		status = m.status
 	}
-	result, err := tx.Exec(`UPDATE company_outbox SET state = ?, revision = revision + 1, attempts = max(attempts, ?), http_status = ?, error = ?,
+	_, err := tx.Exec(`UPDATE company_outbox SET state = ?, revision = revision + 1, http_status = ?, error = ?,
 		next_attempt_at = ?, finished_at = ?, password = CASE WHEN ? THEN NULL ELSE password END WHERE id = ?`,
-		string(m.to), m.attempts, status, nullableText(m.err), nullableTime(m.nextAttempt), finished, final, id)
+		string(m.to), status, nullableText(m.err), nullableTime(m.nextAttempt), finished, final, row.ID)
 	if err != nil {
 		return err
 	}
-	if n, err := result.RowsAffected(); err != nil || n != 1 {
-		return errors.Join(err, fmt.Errorf("%w: %d", ErrNoRow, id))
+	if m.to != StateAmbiguous && row.State != StateAmbiguous && row.State != StateSending {
+		return nil // nothing was sent
 	}
-	return nil
+	if m.word {
+		if err := o.noteOrphans(tx, row, m.to); err != nil {
+			return err
+		}
+	}
+	return o.noteMove(tx, row, m.to)
+}
+
+// noteMove has the send log say the same of a row as its state.
+func (o *Outbox) noteMove(tx *sqlx.Tx, row OutboxRow, to OutboxState) error {
+	log, err := o.ownSends(tx)
+	if err != nil {
+		return err
+	}
+	return o.note(tx, log.events(row, to)...)
 }
 
 // change makes the move of one row that stands in one of the states, and returns the row after it.
@@ -74,7 +87,7 @@ func (o *Outbox) change(ctx context.Context, id int64, wanted, remedy string, m 
 		if !standsIn(row, from) {
 			return &StateError{ID: id, State: row.State, Wanted: wanted, Remedy: remedy}
 		}
-		if err := o.apply(tx, id, m); err != nil {
+		if err := o.apply(tx, row, m); err != nil {
 			return err
 		}
 		row, err = selectRow(tx, id)
@@ -110,12 +123,17 @@ func (o *Outbox) Cancel(ctx context.Context, id int64) (OutboxRow, error) {
 	return o.change(ctx, id, "cancelled", "only a pending row can", move{to: StateCancelled}, StatePending)
 }
 
+// Doubt puts a pending row in doubt.
+func (o *Outbox) Doubt(ctx context.Context, id int64, why string) (OutboxRow, error) {
+	return o.change(ctx, id, "put in doubt", "leave it", move{to: StateAmbiguous, err: why}, StatePending)
+}
+
 // Resolve settles a doubt by a person's word: created is true when the platform has the company, and false when the row is to be
-// sent again.
+// sent again. The word is of the company, so it counts for sends of rows that are no longer in the outbox as well.
 func (o *Outbox) Resolve(ctx context.Context, id int64, created bool) (OutboxRow, error) {
-	m := move{to: StatePending}
+	m := move{to: StatePending, word: true}
 	if created {
-		m = move{to: StateDone, err: "created, by a person's word"}
+		m = move{to: StateDone, err: "created, by a person's word", word: true}
 	}
 	return o.change(ctx, id, "resolved", "only an ambiguous row can", m, StateAmbiguous)
 }
@@ -136,7 +154,7 @@ func (o *Outbox) Retry(ctx context.Context, id int64, correction *Company) (Outb
 		if !standsIn(row, []OutboxState{StatePending, StateRejected}) {
 			return &StateError{ID: id, State: row.State, Wanted: "tried again", Remedy: retryRemedy(row)}
 		}
-		if err := o.apply(tx, id, move{to: StatePending}); err != nil {
+		if err := o.apply(tx, row, move{to: StatePending}); err != nil {
 			return err
 		}
 		if correction != nil {
@@ -162,10 +180,12 @@ func retryRemedy(row OutboxRow) string {
 
 func (o *Outbox) replace(tx *sqlx.Tx, row OutboxRow, c Company) error {
 	if !row.AllowDuplicate {
-		if other, what, err := openDuplicate(tx, c, row.ID); err != nil {
+		rivals, err := o.rivals(tx)
+		if err != nil {
 			return err
-		} else if other != 0 {
-			return &DuplicateError{ID: other, What: what}
+		}
+		if duplicate := duplicateOf(rivals, c, row); duplicate != nil {
+			return duplicate
 		}
 	}
 	set, values := "password = ?", []any{o.stored(c.Password, row.IntentID)}
@@ -177,39 +197,64 @@ func (o *Outbox) replace(tx *sqlx.Tx, row OutboxRow, c Company) error {
 }
 
 // Claim makes a pending row sending, for good: the caller sends it next and then calls Settle, or nothing was sent and it calls Settle
-// with an outcome that goes back to pending. Recover must have been called. [*StateError] when another command was faster.
-func (o *Outbox) Claim(ctx context.Context, id int64) (OutboxRow, error) {
-	if o.sends == nil {
-		return OutboxRow{}, fmt.Errorf("claim row %d: the outbox was not recovered", id)
-	}
+// with an outcome that goes back to pending. [*StateError] when the row is no longer as wanted,
+// [*DuplicateError] when its company waits, is in doubt or was created in another row, and the row does not allow for it.
+func (o *Outbox) Claim(ctx context.Context, wanted OutboxRow) (OutboxRow, error) {
 	var row OutboxRow
+	begun := false
 	err := o.update(ctx, func(tx *sqlx.Tx) (err error) {
-		if row, err = selectRow(tx, id); err != nil {
+		if row, err = selectRow(tx, wanted.ID); err != nil {
 			return err
 		}
-		if row.State != StatePending {
-			return &StateError{ID: id, State: row.State, Wanted: "sent", Remedy: "leave it"}
+		if row.State != StatePending || row != wanted {
+			return &StateError{ID: row.ID, State: row.State, Wanted: "sent", Remedy: "another program changed it; run `solarmirror push` again"}
+		}
+		if err := o.mayBeSent(tx, row); err != nil {
+			return err
 		}
 		now := FormatTime(o.now())
-		for _, step := range []struct {
-			query string
-			args  []any
-		}{
-			{`UPDATE company_outbox SET state = 'sending', revision = revision + 1, attempts = attempts + 1, claimed_at = ?, next_attempt_at = NULL WHERE id = ?`, []any{now, id}},
-			{`INSERT INTO company_outbox_attempts (outbox_id, started_at) VALUES (?, ?)`, []any{id, now}},
-			{`UPDATE _outbox SET sends = ?`, []any{o.sends.total + 1}},
-		} {
-			if _, err := tx.Exec(step.query, step.args...); err != nil {
-				return err
-			}
+		if _, err := tx.Exec(`UPDATE company_outbox SET state = 'sending', revision = revision + 1, attempts = attempts + 1, claimed_at = ?,
+			next_attempt_at = NULL WHERE id = ?`, now, row.ID); err != nil {
+			return err
 		}
-		row, err = selectRow(tx, id)
-		return err
+		if _, err := tx.Exec(`INSERT INTO company_outbox_attempts (outbox_id, started_at) VALUES (?, ?)`, row.ID, now); err != nil {
+			return err
+		}
+		if row, err = selectRow(tx, row.ID); err != nil {
+			return err
+		}
+		begun = true
+		return o.noteMove(tx, row, StateSending)
 	})
 	if err != nil {
+		if begun { // nothing is sent; where this fails as well, the next Recover puts the row in doubt
+			_ = o.update(ctx, func(tx *sqlx.Tx) error { return o.noteMove(tx, row, StatePending) })
+		}
 		return OutboxRow{}, fmt.Errorf("claim in the outbox: %w", err)
 	}
-	return row, o.sends.add(row.IntentID)
+	return row, nil
+}
+
+// mayBeSent refuses what has been sent already.
+func (o *Outbox) mayBeSent(tx *sqlx.Tx, row OutboxRow) error {
+	log, err := o.ownSends(tx)
+	if err != nil {
+		return err
+	}
+	if _, sent := log.sends[row.IntentID]; sent {
+		return &StateError{ID: row.ID, State: row.State, Wanted: "sent", Remedy: "it has been sent; run `solarmirror push` again, which puts it in doubt"}
+	}
+	if row.AllowDuplicate {
+		return nil
+	}
+	rivals, err := o.rivals(tx)
+	if err != nil {
+		return err
+	}
+	if duplicate := duplicateOf(rivals, row.Company, row); duplicate != nil {
+		return duplicate
+	}
+	return nil
 }
 
 // Settlement is the outcome of one attempt.
@@ -221,33 +266,62 @@ type Settlement struct {
 	NextAttempt time.Time // of a row that goes back to pending; zero is at once
 }
 
-// Settle records the outcome of the attempt a Claim began. It works although ctx has ended: what was sent must be written down.
-func (o *Outbox) Settle(ctx context.Context, id int64, s Settlement) (OutboxRow, error) {
-	var row OutboxRow
-	err := o.update(context.WithoutCancel(ctx), func(tx *sqlx.Tx) (err error) {
-		if err := o.apply(tx, id, move{to: s.State, status: s.HTTPStatus, err: s.Error, nextAttempt: s.NextAttempt}); err != nil {
+// Settle records the outcome of the attempt a Claim began; claimed is the row that it returned. It works although ctx has ended: what was sent
+// must be written down. What another program did to the row meanwhile does not change what was sent: the row, wherever it stands now, goes
+// where the outcome says. Of a row that is gone the send log is told.
+func (o *Outbox) Settle(ctx context.Context, claimed OutboxRow, s Settlement) (OutboxRow, error) {
+	settled := claimed
+	err := o.update(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
+		if err := o.endAttempt(tx, claimed.ID, s); err != nil {
 			return err
 		}
-		if err := o.endAttempt(tx, id, s); err != nil {
+		rows, err := selectRows(tx, "WHERE intent_id = ?", claimed.IntentID) // its id may be another by now
+		if err != nil {
 			return err
 		}
-		row, err = selectRow(tx, id)
+		if len(rows) == 0 {
+			settled.State, settled.Error, settled.HTTPStatus = s.State, s.Error, s.HTTPStatus
+			settled.Revision++
+			return o.noteMove(tx, claimed, s.State)
+		}
+		row := rows[0]
+		if row.State != StateSending {
+			o.log.Warn().Int64("outbox_id", row.ID).Str("state", string(row.State)).Msg("another program changed the row while it was being sent")
+			if err := o.apply(tx, row, move{to: StateAmbiguous}); err != nil {
+				return err
+			}
+			row.State = StateAmbiguous
+		}
+		if err := o.apply(tx, row, move{to: s.State, status: s.HTTPStatus, err: s.Error, nextAttempt: s.NextAttempt}); err != nil {
+			return err
+		}
+		settled, err = selectRow(tx, row.ID)
 		return err
 	})
 	if err != nil {
-		return OutboxRow{}, fmt.Errorf("record the outcome of row %d: %w", id, err)
+		return OutboxRow{}, fmt.Errorf("record the outcome of row %d: %w", claimed.ID, err)
 	}
-	return row, nil
+	return settled, nil
 }
 
+// endAttempt ends the attempt of a row that is under way. A row is in the state sending as long as there is one.
 func (o *Outbox) endAttempt(tx *sqlx.Tx, id int64, s Settlement) error {
 	var status any
 	if s.HTTPStatus != 0 {
 		status = s.HTTPStatus
 	}
-	_, err := tx.Exec(`UPDATE company_outbox_attempts SET finished_at = ?, outcome = ?, http_status = ?, error = ?
-		WHERE attempt_id = (SELECT max(attempt_id) FROM company_outbox_attempts WHERE outbox_id = ?)`,
-		FormatTime(o.now()), s.Outcome, status, nullableText(s.Error), id)
+	now := FormatTime(o.now())
+	result, err := tx.Exec(`UPDATE company_outbox_attempts SET finished_at = ?, outcome = ?, http_status = ?, error = ?
+		WHERE outbox_id = ? AND finished_at IS NULL`, now, s.Outcome, status, nullableText(s.Error), id)
+	if err != nil {
+		return err
+	}
+	if n, err := result.RowsAffected(); err != nil || n > 0 {
+		return err
+	}
+	// Another program deleted it.
+	_, err = tx.Exec(`INSERT INTO company_outbox_attempts (outbox_id, started_at, finished_at, outcome, http_status, error)
+		VALUES (?, ?, ?, ?, ?, ?)`, id, now, now, s.Outcome, status, nullableText(s.Error))
 	return err
 }
 
@@ -290,138 +364,8 @@ func (o *Outbox) ErasePasswords(ctx context.Context, claimedBefore time.Time) (i
 	return erased, nil
 }
 
-// Recover reads the send log and puts in doubt what may have been sent without this file knowing: rows that were being sent
-// when a run was cut off, and rows of an outbox put back from a backup. It returns the rows now in doubt. The caller
-// holds the outbox's lock.
-func (o *Outbox) Recover(ctx context.Context) ([]OutboxRow, error) {
-	var doubts []OutboxRow
-	err := o.update(ctx, func(tx *sqlx.Tx) error {
-		var meta struct {
-			Identity string `db:"identity"`
-			Sends    int64  `db:"sends"`
-		}
-		if err := tx.Get(&meta, "SELECT identity, sends FROM _outbox"); err != nil {
-			return err
-		}
-		log, found, err := openSendLog(sendLogPath(o.path), meta.Identity)
-		if err != nil {
-			return err
-		}
-		// A claim is one ahead of the log for a moment; more than that, and the log is an older one.
-		if found && meta.Sends > log.total+1 {
-			found = false
-			_ = log.close()
-		}
-		counts := map[string]int64{}
-		if found {
-			o.sends, counts = log, log.counts
-		}
-		if doubts, err = o.doubt(tx, !found, counts); err != nil {
-			return err
-		}
-		if found {
-			_, err = tx.Exec("UPDATE _outbox SET sends = ?", log.total)
-			return err
-		}
-		return o.replaceSendLog(tx)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("recover the outbox: %w", err)
-	}
-	return doubts, nil
-}
-
-// replaceSendLog begins a log of a new identity. Killed before the commit, the outbox keeps the old identity and is recovered
-// again.
-func (o *Outbox) replaceSendLog(tx *sqlx.Tx) error {
-	identity := newIdentity()
-	if err := createSendLog(sendLogPath(o.path), identity); err != nil {
-		return err
-	}
-	log, found, err := openSendLog(sendLogPath(o.path), identity)
-	if err != nil || !found {
-		return errors.Join(err, errors.New("the send log just made is gone"))
-	}
-	o.sends = log
-	_, err = tx.Exec("UPDATE _outbox SET identity = ?, sends = 0", identity)
-	return err
-}
-
-// doubt makes ambiguous what may have been sent.
-func (o *Outbox) doubt(tx *sqlx.Tx, noLog bool, sends map[string]int64) (doubts []OutboxRow, err error) {
-	rows, err := selectRows(tx, "WHERE state IN ('sending', 'pending', 'ambiguous') ORDER BY id")
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range rows {
-		why, sent := "", sends[r.IntentID]
-		switch {
-		case r.State == StateAmbiguous:
-			if sent > r.Attempts {
-				if _, err := tx.Exec("UPDATE company_outbox SET attempts = ? WHERE id = ?", sent, r.ID); err != nil {
-					return nil, err
-				}
-			}
-			continue
-		case r.State == StateSending:
-			why = whyCutOff
-		case noLog:
-			why = whyNoLog
-		case sent > r.Attempts:
-			why = whySent
-		default:
-			continue
-		}
-		if err := o.apply(tx, r.ID, move{to: StateAmbiguous, err: why, attempts: sent}); err != nil {
-			return nil, err
-		}
-		doubtful, err := selectRow(tx, r.ID)
-		if err != nil {
-			return nil, err
-		}
-		doubts = append(doubts, doubtful)
-	}
-	return doubts, nil
-}
-
-// Overtaken puts in doubt the rows of which the mirror knows another or a later change of state than this file, which must then have
-// been put back from a backup. known are the mirror's by intent. It returns the rows now in doubt.
-func (o *Outbox) Overtaken(ctx context.Context, known map[string]Creation) ([]OutboxRow, error) {
-	var doubts []OutboxRow
-	err := o.update(ctx, func(tx *sqlx.Tx) error {
-		rows, err := selectRows(tx, "WHERE state IN ('pending', 'ambiguous') ORDER BY id")
-		if err != nil {
-			return err
-		}
-		for _, r := range rows {
-			mirrored, ok := known[r.IntentID]
-			if !ok || !mirrored.ahead(r) {
-				continue
-			}
-			// From here on the row is ahead of the mirror again.
-			if _, err := tx.Exec("UPDATE company_outbox SET revision = ? WHERE id = ?", mirrored.Revision, r.ID); err != nil {
-				return err
-			}
-			m := move{to: StateAmbiguous, err: fmt.Sprintf(whyFurther, mirrored.State), attempts: mirrored.Attempts}
-			if err := o.apply(tx, r.ID, m); err != nil {
-				return err
-			}
-			doubtful, err := selectRow(tx, r.ID)
-			if err != nil {
-				return err
-			}
-			doubts = append(doubts, doubtful)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("compare the outbox with the mirror: %w", err)
-	}
-	return doubts, nil
-}
-
-// Delete removes the rows of a CPF or CNPJ with their attempts, whatever their state, for an erasure request. It returns
-// the intents they were.
+// Delete removes the rows of a CPF or CNPJ with their attempts, whatever their state, for an erasure request, and what the send log
+// tells them by. It returns the intents they were.
 func (o *Outbox) Delete(ctx context.Context, taxID string) ([]string, error) {
 	var intents []string
 	err := o.update(ctx, func(tx *sqlx.Tx) error {
@@ -433,8 +377,10 @@ func (o *Outbox) Delete(ctx context.Context, taxID string) ([]string, error) {
 		if _, err := tx.Exec("DELETE FROM company_outbox_attempts WHERE outbox_id IN (SELECT id FROM company_outbox"+where+")", id, id); err != nil {
 			return err
 		}
-		_, err := tx.Exec("DELETE FROM company_outbox"+where, id, id)
-		return err
+		if _, err := tx.Exec("DELETE FROM company_outbox"+where, id, id); err != nil {
+			return err
+		}
+		return o.forgetTag(taxTag(taxID))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("erase from the outbox: %w", err)

@@ -52,7 +52,7 @@ type Company struct {
 
 // TaxID is what the platform knows the company by: its CNPJ, or else its CPF.
 func (c Company) TaxID() string {
-	if c.CNPJ != "" {
+	if PlainTaxID(c.CNPJ) != "" {
 		return c.CNPJ
 	}
 	return c.CPF
@@ -224,35 +224,26 @@ func (o *Outbox) Counts(ctx context.Context) (map[OutboxState]int64, error) {
 	return counts, nil
 }
 
-// DuplicateError says that another row that is still open has the same CPF, CNPJ or e-mail.
-type DuplicateError struct {
-	Index int   // of the company among those added
-	ID    int64 // the other row
-	What  string
-}
-
-func (e *DuplicateError) Error() string {
-	return fmt.Sprintf("row %d of the outbox is still open and has the same %s; see `solarmirror outbox show %d`, or add --allow-duplicate if both are meant", e.ID, e.What, e.ID)
-}
-
 // Add queues companies, all or none, and returns their rows. Unless duplicates are allowed, one whose CPF, CNPJ or e-mail is that
-// of an open row or of an earlier one among them gives [*DuplicateError]. The companies should be valid.
+// of a company that waits, is in doubt or was created, or of an earlier one among them, gives [*DuplicateError]. The companies should be valid.
 func (o *Outbox) Add(ctx context.Context, companies []Company, allowDuplicate bool) ([]OutboxRow, error) {
 	var rows []OutboxRow
 	err := o.update(ctx, func(tx *sqlx.Tx) error {
+		rivals, err := o.rivals(tx)
+		if err != nil {
+			return err
+		}
 		for i, c := range companies {
-			if !allowDuplicate {
-				if other, what, err := openDuplicate(tx, c, 0); err != nil {
-					return err
-				} else if other != 0 {
-					return &DuplicateError{Index: i, ID: other, What: what}
-				}
+			if duplicate := duplicateOf(rivals, c, OutboxRow{}); duplicate != nil && !allowDuplicate {
+				duplicate.Index = i
+				return duplicate
 			}
 			row, err := o.insert(tx, c, allowDuplicate)
 			if err != nil {
 				return err
 			}
 			rows = append(rows, row)
+			rivals = append(rivals, rival{row.ID, row.IntentID, row.State, taxTag(row.TaxID()), plainEmail(row.Email)})
 		}
 		return nil
 	})
@@ -290,49 +281,9 @@ func companyValues(c Company) []any {
 	return values
 }
 
-// openDuplicate finds the first open row with the same tax number or the same e-mail address. Only rows before the one numbered
-// before count; 0 counts all. It returns 0 when there is none.
-func openDuplicate(q sqlx.Queryer, c Company, before int64) (id int64, what string, err error) {
-	taxID := PlainTaxID(c.TaxID())
-	var found struct {
-		ID      int64 `db:"id"`
-		SameTax bool  `db:"same_tax"`
-	}
-	err = sqlx.Get(q, &found, `SELECT id, tax = ? AS same_tax FROM (
-			SELECT id, `+plainTaxSQL("coalesce(nullif(cnpj, ''), cpf, '')")+` AS tax, lower(trim(coalesce(email, ''))) AS mail
-			FROM company_outbox WHERE state IN ('pending', 'sending', 'ambiguous') AND (? = 0 OR id < ?))
-		WHERE tax = ? AND tax <> '' OR mail = ? AND mail <> '' ORDER BY id LIMIT 1`,
-		taxID, before, before, taxID, strings.ToLower(strings.TrimSpace(c.Email)))
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		return 0, "", nil
-	case err != nil:
-		return 0, "", err
-	case found.SameTax:
-		return found.ID, "CPF or CNPJ", nil
-	}
-	return found.ID, "e-mail", nil
-}
-
 // plainTaxSQL is PlainTaxID in SQL, for the punctuation that tax numbers are written with.
 func plainTaxSQL(expression string) string {
 	return "upper(replace(replace(replace(replace(" + expression + ", '.', ''), '-', ''), '/', ''), ' ', ''))"
-}
-
-// Duplicate returns the row before this one that is still open and has the same CPF, CNPJ or e-mail, unless the row allows for
-// it; nil when there is none. Rows that programs insert have not passed Add.
-func (o *Outbox) Duplicate(ctx context.Context, row OutboxRow) (*DuplicateError, error) {
-	if row.AllowDuplicate || ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	id, what, err := openDuplicate(o.db, row.Company, row.ID)
-	if err != nil {
-		return nil, fmt.Errorf("look for duplicates of row %d: %w", row.ID, explainOutbox(o.path, err))
-	}
-	if id == 0 {
-		return nil, nil
-	}
-	return &DuplicateError{ID: id, What: what}, nil
 }
 
 // PlainTaxID is a CPF or CNPJ without its punctuation, letters in upper case.

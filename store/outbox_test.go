@@ -160,7 +160,7 @@ func TestMoves(t *testing.T) {
 	correction := applicant(50)
 	bring := map[OutboxState]func(o *Outbox) error{
 		StatePending:   func(*Outbox) error { return nil },
-		StateSending:   func(o *Outbox) error { _, err := o.Claim(ctx, 1); return err },
+		StateSending:   func(o *Outbox) error { _, err := claim(o, 1); return err },
 		StateCancelled: func(o *Outbox) error { _, err := o.Cancel(ctx, 1); return err },
 		StateRejected:  func(o *Outbox) error { _, err := o.Reject(ctx, 1, "invalid"); return err },
 		StateDone:      settled(StateDone),
@@ -173,7 +173,7 @@ func TestMoves(t *testing.T) {
 		"cancel":         {func(o *Outbox) (OutboxRow, error) { return o.Cancel(ctx, 1) }, map[OutboxState]OutboxState{StatePending: StateCancelled}},
 		"reject":         {func(o *Outbox) (OutboxRow, error) { return o.Reject(ctx, 1, "x") }, map[OutboxState]OutboxState{StatePending: StateRejected}},
 		"postpone":       {func(o *Outbox) (OutboxRow, error) { return o.Postpone(ctx, 1, "x", start) }, map[OutboxState]OutboxState{StatePending: StatePending}},
-		"claim":          {func(o *Outbox) (OutboxRow, error) { return o.Claim(ctx, 1) }, map[OutboxState]OutboxState{StatePending: StateSending}},
+		"claim":          {func(o *Outbox) (OutboxRow, error) { return claim(o, 1) }, map[OutboxState]OutboxState{StatePending: StateSending}},
 		"retry":          {func(o *Outbox) (OutboxRow, error) { return o.Retry(ctx, 1, &correction) }, map[OutboxState]OutboxState{StatePending: StatePending, StateRejected: StatePending}},
 		"resolve done":   {func(o *Outbox) (OutboxRow, error) { return o.Resolve(ctx, 1, true) }, map[OutboxState]OutboxState{StateAmbiguous: StateDone}},
 		"resolve resend": {func(o *Outbox) (OutboxRow, error) { return o.Resolve(ctx, 1, false) }, map[OutboxState]OutboxState{StateAmbiguous: StatePending}},
@@ -215,12 +215,26 @@ func TestMoves(t *testing.T) {
 
 func settled(state OutboxState) func(o *Outbox) error {
 	return func(o *Outbox) error {
-		if _, err := o.Claim(context.Background(), 1); err != nil {
-			return err
-		}
-		_, err := o.Settle(context.Background(), 1, Settlement{State: state, Outcome: string(state)})
+		return claimAndSettle(o, 1, Settlement{State: state, Outcome: string(state)})
+	}
+}
+
+// claim claims a row as it stands.
+func claim(o *Outbox, id int64) (OutboxRow, error) {
+	row, err := o.Row(context.Background(), id)
+	if err != nil {
+		return row, err
+	}
+	return o.Claim(context.Background(), row)
+}
+
+func claimAndSettle(o *Outbox, id int64, s Settlement) error {
+	row, err := claim(o, id)
+	if err != nil {
 		return err
 	}
+	_, err = o.Settle(context.Background(), row, s)
+	return err
 }
 
 func TestRetryTakesTheCorrection(t *testing.T) {
@@ -338,9 +352,7 @@ func TestErasedPasswordsLeaveNoBytes(t *testing.T) {
 				case 1:
 					_, err = o.Reject(t.Context(), id, "invalid")
 				default:
-					if _, err = o.Claim(t.Context(), id); err == nil {
-						_, err = o.Settle(t.Context(), id, Settlement{State: StateDone, Outcome: "done", HTTPStatus: 200})
-					}
+					err = claimAndSettle(o, id, Settlement{State: StateDone, Outcome: "done", HTTPStatus: 200})
 				}
 				must(t, err)
 				if left := fmt.Sprintf("canary-%d-password", id-1); traces(t, path, left) != 0 {
@@ -397,7 +409,7 @@ func TestSendLogCutOff(t *testing.T) {
 	if doubts, err := o.Recover(t.Context()); err != nil || len(doubts) != 0 {
 		t.Fatalf("%d rows in doubt, %v", len(doubts), err)
 	}
-	if _, err := o.Claim(t.Context(), 2); err != nil {
+	if _, err := claim(o, 2); err != nil {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(sendLogPath(path))
@@ -410,34 +422,25 @@ func TestSendLogCutOff(t *testing.T) {
 func TestSendLogSurvivesAFailedWrite(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sends")
-	must(t, createSendLog(path, "x"))
-	log, found, err := openSendLog(path, "x")
-	if err != nil || !found {
-		t.Fatal(found, err)
-	}
-	must(t, log.add("first-intent"))
-	whole := log.file
-	log.file, err = os.Open(path) // cannot be written
+	must(t, rewriteSendLog(path, "x", unedited))
+	log, err := readSendLog(path)
 	must(t, err)
-	if err := log.add("second-intent"); err == nil {
+	first, second, third := send{"first", "-", sendBegun}, send{"second", "-", sendBegun}, send{"third", "-", sendCreated}
+	must(t, log.add([]send{first}))
+	log.path += ".elsewhere" // cannot be written
+	if err := log.add([]send{second}); err == nil {
 		t.Fatal("a failed write is not noticed")
 	}
-	must(t, log.close())
-	log.file = whole
-	_, err = whole.WriteAt([]byte("second-int"), log.size) // what a full disk leaves
+	log.path = path
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	must(t, err)
-	must(t, log.add("third"))
-	must(t, log.close())
-	again, found, err := openSendLog(path, "x")
-	if err != nil || !found {
-		t.Fatal(found, err)
-	}
-	defer again.close()
-	if d := cmp.Diff(map[string]int64{"first-intent": 1, "third": 1}, again.counts); d != "" || again.total != 2 {
-		t.Error(d)
-	}
-	if _, found, _ := openSendLog(path, "y"); found {
-		t.Error("the log of another outbox is taken for this one's")
+	_, err = f.WriteString("second - beg") // what a power cut leaves
+	must(t, errors.Join(err, f.Close()))
+	must(t, log.add([]send{third, first, {"first", "-", sendFreed}}))
+	again, err := readSendLog(path)
+	must(t, err)
+	if d := cmp.Diff(map[string]send{"third": third}, again.sends, cmp.AllowUnexported(send{})); d != "" || again.total != 4 || again.identity != "x" {
+		t.Errorf("%d events, identity %s: %s", again.total, again.identity, d)
 	}
 }
 

@@ -24,7 +24,8 @@ sends what is due. Programs of the same user may also insert rows by SQL:
   VALUES ('Ana', 'ana@example.com', '…', '11.222.333/0001-81');
 
 Such rows are validated when they are sent, and their passwords sealed as soon as a
-command with a key opens the outbox.`,
+command with a key opens the outbox. A company with the CPF, CNPJ or e-mail of another that
+waits, is in doubt or was created is rejected, unless the row says allow_duplicate = 1.`,
 		Example: "  solarmirror outbox add < company.json\n  solarmirror outbox list ambiguous",
 	}
 	group.AddCommand(

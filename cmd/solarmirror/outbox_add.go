@@ -35,7 +35,7 @@ valid, the password without showing it. Unless all is valid nothing is queued.`,
 			return a.queue(cmd.Context(), entries, importFlags{allowDuplicate: allowDuplicate})
 		},
 	}
-	cmd.Flags().BoolVar(&allowDuplicate, "allow-duplicate", false, "queue it although an open row has the same CPF, CNPJ or e-mail")
+	cmd.Flags().BoolVar(&allowDuplicate, "allow-duplicate", false, "queue it although a company with the same CPF, CNPJ or e-mail is queued, in doubt or created")
 	return cmd
 }
 
@@ -84,7 +84,7 @@ JSON in the platform's own form. "-" reads standard input. All are queued or non
 	flags.StringVar(&f.format, "format", "", "`form` of the file: csv, jsonl or json (default: by its name)")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "validate and report line by line, queue nothing")
 	flags.BoolVar(&f.skipInvalid, "skip-invalid", false, "queue the valid ones although others are not")
-	flags.BoolVar(&f.allowDuplicate, "allow-duplicate", false, "queue companies although open rows have the same CPF, CNPJ or e-mail")
+	flags.BoolVar(&f.allowDuplicate, "allow-duplicate", false, "queue companies although others with the same CPF, CNPJ or e-mail are queued, in doubt or created")
 	return cmd
 }
 
@@ -173,11 +173,11 @@ func (a *app) reportDryRun(ctx context.Context, valid []store.Company, lines []i
 	duplicates := 0
 	err := a.withOutbox(ctx, func(_ config.Config, outbox *store.Outbox) error {
 		for i, company := range valid {
-			found, err := outbox.Duplicate(ctx, store.OutboxRow{Company: company, AllowDuplicate: allowDuplicate})
+			found, err := outbox.Duplicate(ctx, company)
 			if err != nil {
 				return err
 			}
-			if found == nil {
+			if found == nil || allowDuplicate {
 				fmt.Fprintf(a.stdout, "line %d: ok\n", lines[i])
 				continue
 			}

@@ -173,7 +173,7 @@ func newOutboxPurgeCommand(a *app) *cobra.Command {
 		Short: "Delete rows that were finished long ago",
 		Long: `Delete the done, rejected and cancelled rows that were finished more than
 [outbox] keep_days ago, or another number of days. What became of them stays in the mirror's
-company_creations. Every push does the same.`,
+company_creations, and their companies still count as created. Every push does the same.`,
 		Example: "  solarmirror outbox purge --older-than 30",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

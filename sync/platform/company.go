@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"sync/atomic"
 	"time"
 )
@@ -47,16 +48,20 @@ func (c Company) Format(f fmt.State, _ rune) { fmt.Fprint(f, "company(…)") }
 // Outcome says what is known about a company after CreateCompany.
 type Outcome string
 
-// The outcomes. What is neither clear nor listed is in doubt.
+// The outcomes. What is neither clear nor listed is in doubt. A web page is not the platform's answer: a proxy wrote it, before or
+// after the platform had the request. 429 alone is clear in any form: nothing says it after the fact.
 //
 //	2xx, valid JSON, success true, no error            Created
-//	success false (2xx); 400, 409, 422                 Rejected
-//	no connection was made, or begin refused           Unsent
+//	success false (2xx); 400, 409, 422 with the
+//	platform's JSON, success false or an error         Rejected
+//	no connection was made, to the platform or through
+//	a proxy (CONNECT); begin refused                   Unsent
 //	429                                                Throttled
 //	401, 403, no usable token                          Unauthorized
-//	time-out, reset, cut or unreadable answer, other
-//	statuses (1xx, 3xx, 404, 408, 5xx, …), an answer
-//	that contradicts itself or has a key twice         Doubtful
+//	a web page, time-out, reset, cut or unreadable
+//	answer, other statuses (1xx, 3xx, 404, 407, 408,
+//	5xx, …), an answer that contradicts itself or has
+//	a key twice                                        Doubtful
 const (
 	Created      Outcome = "done"
 	Rejected     Outcome = "rejected"
@@ -184,6 +189,12 @@ func newPostTransport(timeout time.Duration) *http.Transport {
 		TLSHandshakeTimeout:    timeout,
 		DisableKeepAlives:      true,
 		MaxResponseHeaderBytes: 1 << 20,
+		OnProxyConnectResponse: func(_ context.Context, proxy *url.URL, _ *http.Request, answer *http.Response) error {
+			if isSuccess(answer.StatusCode) {
+				return nil
+			}
+			return fmt.Errorf("the proxy %s answered %s; check HTTPS_PROXY and NO_PROXY", proxy.Host, statusText(answer.StatusCode))
+		},
 	}
 }
 
@@ -192,15 +203,21 @@ func (p *post) judge(response *http.Response, body []byte, cut string) CreateRes
 	status := response.StatusCode
 	verdict, fault := readCreation(body)
 	switch {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return CreateResult{Outcome: Unauthorized, Status: status, Err: &AuthError{Request: Request{Method: http.MethodPost, Path: companyPath, Attempts: 1}, Status: status}}
 	case status == http.StatusTooManyRequests:
 		return p.throttled(response)
+	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")):
+		return p.result(Doubtful, status, "the answer %s is a web page: a proxy or gateway wrote it, and the platform may have created the company", statusText(status))
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return CreateResult{Outcome: Unauthorized, Status: status, Err: &AuthError{Request: Request{Method: http.MethodPost, Path: companyPath, Attempts: 1}, Status: status}}
 	case status == http.StatusBadRequest, status == http.StatusConflict, status == http.StatusUnprocessableEntity:
-		if cut == "" && fault == "" && verdict.success != nil && *verdict.success {
+		switch {
+		case cut != "" || fault != "":
+		case verdict.success != nil && *verdict.success:
 			return p.result(Doubtful, status, "the answer %s contradicts itself: it says success", statusText(status))
+		case verdict.success != nil || verdict.hasError:
+			return p.result(Rejected, status, "the platform refused it with %s%s", statusText(status), p.quote(body))
 		}
-		return p.result(Rejected, status, "the platform refused it with %s%s", statusText(status), p.quote(body))
+		return p.result(Doubtful, status, "the answer %s is not in the platform's form: a proxy or gateway may have written it", statusText(status))
 	case !isSuccess(status):
 		return p.result(Doubtful, status, "the platform answered %s%s", statusText(status), p.quote(body))
 	case cut != "":

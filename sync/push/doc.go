@@ -5,8 +5,8 @@
 // A row of the outbox is the intent to create one company; store.Outbox keeps it. A [Pusher] takes what is due,
 // one row and one POST at a time, since a batch would put all its companies in doubt together:
 //
-//	validate ─▶ duplicate? ─▶ claim ─▶ send log ─▶ tell the mirror ─▶ POST ─▶ settle ─▶ tell the mirror
-//	    └─ rejected ┘            └──────── on disk before dialling ────────┘
+//	validate ─▶ claim: duplicate? ─▶ send log ─▶ commit ─▶ tell the mirror ─▶ POST ─▶ settle ─▶ tell the mirror
+//	    └── rejected ──┘             └────── on disk before dialling ──────┘
 //
 // What the answer means is platform.CreateCompany's to say; its outcomes are the states rows go to: done, rejected, ambiguous, and pending for what
 // was provably not sent (unsent, throttled, unauthorized). A row goes back to pending with its next time in the row, one minute
@@ -19,16 +19,24 @@
 //	                                        ├─▶ rejected    the platform refused it
 //	                                        ├─▶ ambiguous   no clear answer, or cut off
 //	                                        └─▶ pending     unsent, throttled, token refused
-//	pending ───▶ rejected (invalid, duplicate), cancelled (by a person), ambiguous (put back from a backup)
+//	pending ───▶ rejected (invalid, duplicate), cancelled (by a person)
 //	ambiguous ─▶ done (by evidence or a person), pending (by a person)
 //	rejected ──▶ pending (corrected by a person)
+//	any ───────▶ ambiguous (the send log or the mirror says otherwise than the row)
+//
+// # Duplicates
+//
+// A company with the CPF, CNPJ or e-mail of one that waits, is in doubt or was created is rejected, unless its row has allow_duplicate. The
+// rejection names the other row. A tax number counts in any spelling, and for as long as the send log knows it: also when the
+// other row was purged, or deleted or changed by another program. Where that row was in doubt and is gone, the new one is
+// put in doubt in its place. Rejected and cancelled companies were not created and do not count.
 //
 // # Doubt
 //
 // An ambiguous row is never sent again by the program. It leaves by a person's word or by evidence: its tax number in a mirrored request
 // created since it was claimed, and in none the mirror first saw before. Before anything is sent, every run puts in doubt what it finds
-// half done: rows a cut-off run was sending, and rows of an outbox that was put back from a backup, found out by the
-// send log and by the mirror's company_creations, either of which may know more than the file.
+// half done: rows a cut-off run was sending, and rows of an outbox that was put back from a backup or changed by another program,
+// found out by the send log and by the mirror's company_creations, either of which may know more than the file.
 //
 // # The mirror
 //

@@ -228,7 +228,7 @@ func (p *Pusher) sendOne(ctx context.Context, id int64) (store.OutboxRow, error)
 		p.tell(ctx, row)
 		return row, nil
 	}
-	return p.post(ctx, id, *company)
+	return p.post(ctx, row, *company)
 }
 
 // examine returns the company of a row that can be sent; a row that cannot is rejected or postponed, and comes without.
@@ -250,45 +250,56 @@ func (p *Pusher) examine(ctx context.Context, id int64) (store.OutboxRow, *store
 		row, err = p.Outbox.Reject(ctx, id, "invalid: "+invalid.Error())
 		return row, nil, err
 	}
-	duplicate, err := p.Outbox.Duplicate(ctx, row)
-	if err != nil {
-		return row, nil, err
-	}
-	if duplicate != nil {
-		row, err = p.Outbox.Reject(ctx, id, "duplicate: "+duplicate.Error())
-		return row, nil, err
-	}
 	return row, &company, nil
 }
 
 // post sends one company and settles its row.
-func (p *Pusher) post(ctx context.Context, id int64, company store.Company) (store.OutboxRow, error) {
+func (p *Pusher) post(ctx context.Context, row store.OutboxRow, company store.Company) (store.OutboxRow, error) {
 	var claimed store.OutboxRow // of ID 0 until it is
 	var broken error            // what kept the claim from being written down everywhere
 	result := p.Client.CreateCompany(ctx, wire(company), func() error {
-		claimed, broken = p.Outbox.Claim(ctx, id)
+		claimed, broken = p.Outbox.Claim(ctx, row)
 		if broken == nil && p.Mirror != nil {
 			broken = p.Mirror.Record(ctx, claimed)
 		}
 		return broken
 	})
+	var duplicate *store.DuplicateError
 	switch {
-	case claimed.ID == id:
+	case claimed.ID == row.ID:
+	case errors.As(broken, &duplicate):
+		return p.turnAway(ctx, row.ID, duplicate)
 	case movedMeanwhile(broken):
 		return store.OutboxRow{}, nil
 	default: // the call ended before the row was touched
 		return store.OutboxRow{}, result.Err
 	}
-	row, err := p.Outbox.Settle(ctx, id, p.settlement(claimed, result))
+	settled, err := p.Outbox.Settle(ctx, claimed, p.settlement(claimed, result))
 	if err != nil {
-		return row, fmt.Errorf("what became of row %d could not be written down, and the next push puts it in doubt: %w", id, err)
+		return settled, fmt.Errorf("what became of row %d could not be written down, and the next push puts it in doubt: %w", row.ID, err)
 	}
-	p.logRow(row, result)
-	p.tell(ctx, row)
+	p.logRow(settled, result)
+	p.tell(ctx, settled)
 	if result.Outcome == platform.Unauthorized {
-		return row, result.Err
+		return settled, result.Err
 	}
-	return row, broken
+	return settled, broken
+}
+
+// turnAway rejects a duplicate. One of a doubt that has no row stands for that doubt from now on.
+func (p *Pusher) turnAway(ctx context.Context, id int64, duplicate *store.DuplicateError) (row store.OutboxRow, err error) {
+	if duplicate.ID == 0 && duplicate.State != store.StateDone {
+		row, err = p.Outbox.Doubt(ctx, id, duplicate.Error())
+	} else {
+		row, err = p.Outbox.Reject(ctx, id, "duplicate: "+duplicate.Error())
+	}
+	if movedMeanwhile(err) {
+		return store.OutboxRow{}, nil
+	}
+	if err == nil {
+		p.tell(ctx, row)
+	}
+	return row, err
 }
 
 // settlement says where a claimed row goes.

@@ -197,9 +197,9 @@ func (w *world) queue(t testing.TB) {
 		if end == "" {
 			continue
 		}
-		_, err = outbox.Claim(t.Context(), rows[0].ID)
+		claimed, err := outbox.Claim(t.Context(), rows[0])
 		must(t, err)
-		_, err = outbox.Settle(t.Context(), rows[0].ID, store.Settlement{State: end, Outcome: string(end), Error: "the platform said Ana"})
+		_, err = outbox.Settle(t.Context(), claimed, store.Settlement{State: end, Outcome: string(end), Error: "the platform said Ana"})
 		must(t, err)
 		w.clock = w.clock.Add(time.Hour)
 	}

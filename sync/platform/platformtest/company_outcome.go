@@ -35,6 +35,8 @@ const (
 	CompanySilentAfter   CompanyOutcome = "silent-after"  // processed, and never answered
 	CompanyCutAnswer     CompanyOutcome = "cut"           // processed, the answer ends half-way
 	CompanyContradiction CompanyOutcome = "contradiction" // processed, 200 with success true and an error
+	CompanyBlockedPage   CompanyOutcome = "403 page"      // the web page of a proxy that did not let the call through
+	CompanyReplacedPage  CompanyOutcome = "409 page"      // processed: the web page of a proxy that did not let the answer through
 )
 
 // CompanyOutcomes lists every outcome.
@@ -42,14 +44,14 @@ func CompanyOutcomes() []CompanyOutcome {
 	return []CompanyOutcome{
 		CompanyAsDeserved, CompanyNoSuccess, CompanyBadRequest, CompanyUnauthorized, CompanyForbidden, CompanyTimedOut408, CompanyConflict,
 		CompanyUnprocessable, CompanyThrottled, CompanyServerError, CompanyBadGateway, CompanyRedirect, CompanyResetBefore, CompanyResetAfter,
-		CompanySilentAfter, CompanyCutAnswer, CompanyContradiction,
+		CompanySilentAfter, CompanyCutAnswer, CompanyContradiction, CompanyBlockedPage, CompanyReplacedPage,
 	}
 }
 
 // processed says whether a call that ends so has done what it was asked.
 func (o CompanyOutcome) processed() bool {
 	switch o {
-	case CompanyAsDeserved, CompanyBadGateway, CompanyResetAfter, CompanySilentAfter, CompanyCutAnswer, CompanyContradiction:
+	case CompanyAsDeserved, CompanyBadGateway, CompanyResetAfter, CompanySilentAfter, CompanyCutAnswer, CompanyContradiction, CompanyReplacedPage:
 		return true
 	}
 	return false
@@ -157,6 +159,10 @@ func (o CompanyOutcome) answer(deserved answer) answer {
 		return answer{transmit: func(w http.ResponseWriter, r *http.Request) { cutAnswer(w, deserved.body) }}
 	case CompanyContradiction:
 		return answer{status: http.StatusOK, body: envelope(`{"success":true}`, "partly stored")}
+	case CompanyBlockedPage:
+		return proxyPage(http.StatusForbidden)
+	case CompanyReplacedPage:
+		return proxyPage(http.StatusConflict)
 	}
 	status, _ := strconv.Atoi(string(o)) // the other outcomes are named by their status
 	refused := failed(status, "%s", strings.ToLower(http.StatusText(status)))
@@ -167,6 +173,11 @@ func (o CompanyOutcome) answer(deserved answer) answer {
 		refused.header = http.Header{"Location": {apiPrefix + "elsewhere"}}
 	}
 	return refused
+}
+
+func proxyPage(status int) answer {
+	page := fmt.Sprintf("<!DOCTYPE html>\n<html><title>%d</title><p>Blocked by the proxy.</html>\n", status)
+	return answer{status: status, header: http.Header{"Content-Type": {"text/html"}}, body: []byte(page)}
 }
 
 func hijack(w http.ResponseWriter) net.Conn {

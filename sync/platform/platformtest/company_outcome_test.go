@@ -36,6 +36,8 @@ func TestCompanyOutcomes(t *testing.T) {
 		CompanyResetAfter:    {refused, true},
 		CompanyCutAnswer:     {lost, true},
 		CompanyContradiction: {`200 {"data":{"success":true},"error":"partly stored"}`, true},
+		CompanyBlockedPage:   {"403 <!DOCTYPE html>\n<html><title>403</title><p>Blocked by the proxy.</html>\n", false},
+		CompanyReplacedPage:  {"409 <!DOCTYPE html>\n<html><title>409</title><p>Blocked by the proxy.</html>\n", true},
 	}
 	for _, outcome := range CompanyOutcomes() {
 		if outcome == CompanySilentAfter {
