@@ -110,8 +110,8 @@ var CompanyOutboxAttempts = &Table{
 	},
 }
 
-// OutboxTriggers keep every program, ours included, to the outbox's state machine, by the triggers' names. A row leaves the state sending with
-// the end of its attempt, which is written first.
+// OutboxTriggers keep every program, ours included, to the outbox's state machine, by the triggers'
+// names. A row leaves the state sending with the end of its attempt, which is written first.
 var OutboxTriggers = map[string]string{
 	"company_outbox_begins": `CREATE TRIGGER company_outbox_begins BEFORE INSERT ON company_outbox
 WHEN NEW.state <> 'pending' OR NEW.attempts <> 0

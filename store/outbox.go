@@ -28,14 +28,16 @@ import (
 //
 // # At most one POST
 //
-// The send log, a file beside the outbox that no backup contains, decides. A claim writes there that the send of an intent, for a tax number,
-// has begun, then commits sending, then the mirror is told; only then may the caller dial. What ends the send is written there too:
-// created, or freed when the platform has not created the company. An intent that has begun or was created is not sent
-// again, and neither is another of the same tax number, unless its row allows duplicates or a person's word frees it.
+// The send log, a file beside the outbox that no backup contains, decides. A claim writes there
+// that the send of an intent, for a tax number, has begun, then commits sending, then the mirror is
+// told; only then may the caller dial. What ends the send is written there too: created, or freed
+// when the platform has not created the company. An intent that has begun or was created is not
+// sent again, and neither is another of the same tax number, unless its row allows duplicates or a
+// person's word frees it.
 //
-// Whatever a backup or another program makes of the rows, Recover puts in doubt each one that says otherwise than the log, and all
-// pending ones when the log is missing, incomplete or of another outbox. The triggers keep honest programs from
-// mistakes; nothing depends on them.
+// Whatever a backup or another program makes of the rows, Recover puts in doubt each one that says
+// otherwise than the log, and all pending ones when the log is missing, incomplete or of another
+// outbox. The triggers keep honest programs from mistakes; nothing depends on them.
 type Outbox struct {
 	path  string
 	db    *sqlx.DB // one connection
@@ -131,8 +133,9 @@ func outboxColumns(tx *sqlx.Tx) (map[string][]string, error) {
 	return have, nil
 }
 
-// createTables makes what is missing. The send log of a new outbox is made first: one without it would take itself for
-// an outbox put back from a backup. A log that is there keeps its events: the file was deleted, what was sent is sent.
+// createTables makes what is missing. The send log of a new outbox is made first: one without it
+// would take itself for an outbox put back from a backup. A log that is there keeps its events: the
+// file was deleted, what was sent is sent.
 func (o *Outbox) createTables(tx *sqlx.Tx, have map[string][]string) error {
 	var statements []string
 	for _, t := range schema.OutboxTables {
@@ -154,7 +157,8 @@ func (o *Outbox) createTables(tx *sqlx.Tx, have map[string][]string) error {
 		}
 	}
 	if len(have) > 0 {
-		// Version 1 left attempts that were cut off without an end, also when their row was settled since.
+		// Version 1 left attempts that were cut off without an end, also when their row was settled
+		// since.
 		if _, err := tx.Exec(`UPDATE company_outbox_attempts SET finished_at = started_at, outcome = 'ambiguous'
 			WHERE finished_at IS NULL AND outbox_id NOT IN (SELECT id FROM company_outbox WHERE state = 'sending')`); err != nil {
 			return err

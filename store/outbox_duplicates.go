@@ -9,7 +9,8 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// DuplicateError says that a company with the same CPF, CNPJ or e-mail waits, is in doubt or was created.
+// DuplicateError says that a company with the same CPF, CNPJ or e-mail waits, is in doubt or was
+// created.
 type DuplicateError struct {
 	Index int         // of the company among those added
 	ID    int64       // the other row; 0 when it is no longer in the outbox
@@ -41,7 +42,8 @@ type rival struct {
 
 func plainEmail(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
 
-// rivals lists the companies that wait, are in doubt or were created: rows by their numbers, then what the send log knows.
+// rivals lists the companies that wait, are in doubt or were created: rows by their numbers, then
+// what the send log knows.
 func (o *Outbox) rivals(tx *sqlx.Tx) ([]rival, error) {
 	rows, err := tx.Query(`SELECT id, intent_id, state, coalesce(CAST(cnpj AS TEXT), ''), coalesce(CAST(cpf AS TEXT), ''), coalesce(CAST(email AS TEXT), '')
 		FROM company_outbox ORDER BY id`)
@@ -80,8 +82,9 @@ func (o *Outbox) rivals(tx *sqlx.Tx) ([]rival, error) {
 	return list, nil
 }
 
-// duplicateOf returns the first rival with the CPF, CNPJ or e-mail of a company; nil when there is none. Among pending rows the later one is
-// the duplicate. row is the company's own; the zero row counts as the last.
+// duplicateOf returns the first rival with the CPF, CNPJ or e-mail of a company; nil when there is
+// none. Among pending rows the later one is the duplicate. row is the company's own; the zero row
+// counts as the last.
 func duplicateOf(rivals []rival, c Company, row OutboxRow) *DuplicateError {
 	tag, email := taxTag(c.TaxID()), plainEmail(c.Email)
 	i := slices.IndexFunc(rivals, func(r rival) bool {

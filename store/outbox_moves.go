@@ -40,7 +40,8 @@ type move struct {
 	word bool
 }
 
-// apply makes a move, in the send log too. Reaching a final state erases the password in the same statement.
+// apply makes a move, in the send log too. Reaching a final state erases the password in the same
+// statement.
 func (o *Outbox) apply(tx *sqlx.Tx, row OutboxRow, m move) error {
 	final := m.to == StateDone || m.to == StateRejected || m.to == StateCancelled
 	var finished any
@@ -128,8 +129,9 @@ func (o *Outbox) Doubt(ctx context.Context, id int64, why string) (OutboxRow, er
 	return o.change(ctx, id, "put in doubt", "leave it", move{to: StateAmbiguous, err: why}, StatePending)
 }
 
-// Resolve settles a doubt by a person's word: created is true when the platform has the company, and false when the row is to be
-// sent again. The word is of the company, so it counts for sends of rows that are no longer in the outbox as well.
+// Resolve settles a doubt by a person's word: created is true when the platform has the company,
+// and false when the row is to be sent again. The word is of the company, so it counts for sends of
+// rows that are no longer in the outbox as well.
 func (o *Outbox) Resolve(ctx context.Context, id int64, created bool) (OutboxRow, error) {
 	m := move{to: StatePending, word: true}
 	if created {
@@ -196,9 +198,10 @@ func (o *Outbox) replace(tx *sqlx.Tx, row OutboxRow, c Company) error {
 	return err
 }
 
-// Claim makes a pending row sending, for good: the caller sends it next and then calls Settle, or nothing was sent and it calls Settle
-// with an outcome that goes back to pending. [*StateError] when the row is no longer as wanted,
-// [*DuplicateError] when its company waits, is in doubt or was created in another row, and the row does not allow for it.
+// Claim makes a pending row sending, for good: the caller sends it next and then calls Settle, or
+// nothing was sent and it calls Settle with an outcome that goes back to pending. [*StateError]
+// when the row is no longer as wanted, [*DuplicateError] when its company waits, is in doubt or was
+// created in another row, and the row does not allow for it.
 func (o *Outbox) Claim(ctx context.Context, wanted OutboxRow) (OutboxRow, error) {
 	var row OutboxRow
 	begun := false
@@ -266,9 +269,10 @@ type Settlement struct {
 	NextAttempt time.Time // of a row that goes back to pending; zero is at once
 }
 
-// Settle records the outcome of the attempt a Claim began; claimed is the row that it returned. It works although ctx has ended: what was sent
-// must be written down. What another program did to the row meanwhile does not change what was sent: the row, wherever it stands now, goes
-// where the outcome says. Of a row that is gone the send log is told.
+// Settle records the outcome of the attempt a Claim began; claimed is the row that it returned. It
+// works although ctx has ended: what was sent must be written down. What another program did to the
+// row meanwhile does not change what was sent: the row, wherever it stands now, goes where the
+// outcome says. Of a row that is gone the send log is told.
 func (o *Outbox) Settle(ctx context.Context, claimed OutboxRow, s Settlement) (OutboxRow, error) {
 	settled := claimed
 	err := o.update(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
@@ -304,7 +308,8 @@ func (o *Outbox) Settle(ctx context.Context, claimed OutboxRow, s Settlement) (O
 	return settled, nil
 }
 
-// endAttempt ends the attempt of a row that is under way. A row is in the state sending as long as there is one.
+// endAttempt ends the attempt of a row that is under way. A row is in the state sending as long as
+// there is one.
 func (o *Outbox) endAttempt(tx *sqlx.Tx, id int64, s Settlement) error {
 	var status any
 	if s.HTTPStatus != 0 {
@@ -364,8 +369,8 @@ func (o *Outbox) ErasePasswords(ctx context.Context, claimedBefore time.Time) (i
 	return erased, nil
 }
 
-// Delete removes the rows of a CPF or CNPJ with their attempts, whatever their state, for an erasure request, and what the send log
-// tells them by. It returns the intents they were.
+// Delete removes the rows of a CPF or CNPJ with their attempts, whatever their state, for an
+// erasure request, and what the send log tells them by. It returns the intents they were.
 func (o *Outbox) Delete(ctx context.Context, taxID string) ([]string, error) {
 	var intents []string
 	err := o.update(ctx, func(tx *sqlx.Tx) error {

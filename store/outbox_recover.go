@@ -8,9 +8,9 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Recover puts in doubt every row that may have been sent and does not say so: rows that were being sent when a run was cut off, and rows
-// that were put back from a backup or changed by another program. It returns the rows now in doubt. The caller
-// holds the outbox's lock.
+// Recover puts in doubt every row that may have been sent and does not say so: rows that were being
+// sent when a run was cut off, and rows that were put back from a backup or changed by another
+// program. It returns the rows now in doubt. The caller holds the outbox's lock.
 func (o *Outbox) Recover(ctx context.Context) ([]OutboxRow, error) {
 	var doubts []OutboxRow
 	err := o.update(ctx, func(tx *sqlx.Tx) error {
@@ -31,8 +31,8 @@ func (o *Outbox) Recover(ctx context.Context) ([]OutboxRow, error) {
 	return doubts, nil
 }
 
-// doubt brings rows and send log to agree: what the log holds as begun is ambiguous, what it holds as created is done or ambiguous, and
-// the other way round.
+// doubt brings rows and send log to agree: what the log holds as begun is ambiguous, what it holds
+// as created is done or ambiguous, and the other way round.
 func (o *Outbox) doubt(tx *sqlx.Tx, lost bool) (doubts []OutboxRow, err error) {
 	log, err := o.ownSends(tx)
 	if err != nil {
@@ -84,8 +84,9 @@ func (o *Outbox) doubt(tx *sqlx.Tx, lost bool) (doubts []OutboxRow, err error) {
 	return doubts, o.note(tx, missing...)
 }
 
-// Overtaken puts in doubt the rows of which the mirror knows another or a later change of state than this file, which must then have
-// been put back from a backup. known are the mirror's by intent. It returns the rows now in doubt.
+// Overtaken puts in doubt the rows of which the mirror knows another or a later change of state
+// than this file, which must then have been put back from a backup. known are the mirror's by
+// intent. It returns the rows now in doubt.
 func (o *Outbox) Overtaken(ctx context.Context, known map[string]Creation) ([]OutboxRow, error) {
 	var doubts []OutboxRow
 	err := o.update(ctx, func(tx *sqlx.Tx) error {

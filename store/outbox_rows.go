@@ -224,8 +224,9 @@ func (o *Outbox) Counts(ctx context.Context) (map[OutboxState]int64, error) {
 	return counts, nil
 }
 
-// Add queues companies, all or none, and returns their rows. Unless duplicates are allowed, one whose CPF, CNPJ or e-mail is that
-// of a company that waits, is in doubt or was created, or of an earlier one among them, gives [*DuplicateError]. The companies should be valid.
+// Add queues companies, all or none, and returns their rows. Unless duplicates are allowed, one
+// whose CPF, CNPJ or e-mail is that of a company that waits, is in doubt or was created, or of an
+// earlier one among them, gives [*DuplicateError]. The companies should be valid.
 func (o *Outbox) Add(ctx context.Context, companies []Company, allowDuplicate bool) ([]OutboxRow, error) {
 	var rows []OutboxRow
 	err := o.update(ctx, func(tx *sqlx.Tx) error {

@@ -18,11 +18,13 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// sendLog is the file beside the outbox that says which companies were sent. Nothing that happens to the outbox
-// file changes it. The title holds the outbox's identity; each further line is an event: intent, tag, event.
+// sendLog is the file beside the outbox that says which companies were sent. Nothing that happens
+// to the outbox file changes it. The title holds the outbox's identity; each further line is an
+// event: intent, tag, event.
 //
-// Events are appended inside a write transaction of the outbox, so that writers take turns, and are synced
-// before it commits. A crash between the two leaves a send that the outbox has no row for: a doubt.
+// Events are appended inside a write transaction of the outbox, so that writers take turns, and are
+// synced before it commits. A crash between the two leaves a send that the outbox has no row for: a
+// doubt.
 type sendLog struct {
 	path     string
 	file     os.FileInfo // as last read or written; nil without a log
@@ -59,8 +61,8 @@ func newIdentity() string {
 	return hex.EncodeToString(b)
 }
 
-// taxTag stands for a tax number in the log, in any spelling; "-" without one. A reader of the log can find the
-// number by trying all: the tag only keeps it out of sight, and forget removes it.
+// taxTag stands for a tax number in the log, in any spelling; "-" without one. A reader of the log
+// can find the number by trying all: the tag only keeps it out of sight, and forget removes it.
 func taxTag(taxID string) string {
 	plain := PlainTaxID(taxID)
 	if plain == "" {
@@ -157,7 +159,8 @@ func (l *sendLog) write(text string) (err error) {
 	return nil
 }
 
-// rewriteSendLog replaces the log, whole or not at all, by one of this identity. The events stay, as edited.
+// rewriteSendLog replaces the log, whole or not at all, by one of this identity. The events stay,
+// as edited.
 func rewriteSendLog(path, identity string, edit func(events string) string) error {
 	old, err := readSendLog(path)
 	if err != nil {
@@ -199,7 +202,8 @@ func (o *Outbox) anySends() (*sendLog, error) {
 	return o.sends, err
 }
 
-// ownSends returns the log of this outbox; [errSendLog] when it does not know all that this outbox sent.
+// ownSends returns the log of this outbox; [errSendLog] when it does not know all that this outbox
+// sent.
 func (o *Outbox) ownSends(tx *sqlx.Tx) (*sendLog, error) {
 	log, err := o.anySends()
 	if err != nil {
@@ -218,8 +222,8 @@ func (o *Outbox) ownSends(tx *sqlx.Tx) (*sendLog, error) {
 	return log, nil
 }
 
-// renewSends gives outbox and log a new identity. The log keeps the events it has. After a crash before the commit the identities differ
-// still.
+// renewSends gives outbox and log a new identity. The log keeps the events it has. After a crash
+// before the commit the identities differ still.
 func (o *Outbox) renewSends(tx *sqlx.Tx) error {
 	identity := newIdentity()
 	if err := rewriteSendLog(sendLogPath(o.path), identity, unedited); err != nil {
@@ -245,7 +249,8 @@ func (o *Outbox) note(tx *sqlx.Tx, events ...send) error {
 	return err
 }
 
-// events returns what the log must be told of a row that is, or is about to be, in a state: one event, or none.
+// events returns what the log must be told of a row that is, or is about to be, in a state: one
+// event, or none.
 func (l *sendLog) events(row OutboxRow, state OutboxState) []send {
 	last, sent := l.sends[row.IntentID]
 	s := send{row.IntentID, taxTag(row.TaxID()), sendFreed}
@@ -265,8 +270,8 @@ func (l *sendLog) events(row OutboxRow, state OutboxState) []send {
 	return []send{s}
 }
 
-// noteOrphans tells the log of a state that holds for the company of a row: sends of it by rows that are no longer in the outbox, which nothing
-// else would settle, go there too.
+// noteOrphans tells the log of a state that holds for the company of a row: sends of it by rows
+// that are no longer in the outbox, which nothing else would settle, go there too.
 func (o *Outbox) noteOrphans(tx *sqlx.Tx, row OutboxRow, state OutboxState) error {
 	log, err := o.ownSends(tx)
 	if err != nil {

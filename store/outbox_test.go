@@ -148,8 +148,17 @@ func TestAddRefusesDuplicates(t *testing.T) {
 		_, err := o.Cancel(t.Context(), id)
 		must(t, err)
 	}
-	if _, err := o.Add(t.Context(), []Company{sameTax}, false); err != nil {
-		t.Errorf("finished rows do not count: %v", err)
+	added, err := o.Add(t.Context(), []Company{sameTax}, false)
+	if err != nil {
+		t.Fatalf("cancelled rows count: %v", err)
+	}
+	must(t, claimAndSettle(o, added[0].ID, Settlement{State: StateDone, Outcome: "done"}))
+	var duplicate *DuplicateError
+	if _, err := o.Add(t.Context(), []Company{applicant(1)}, false); !errors.As(err, &duplicate) || duplicate.ID != added[0].ID || duplicate.State != StateDone {
+		t.Errorf("a row that is done does not count: %v", err)
+	}
+	if found, err := o.Duplicate(t.Context(), applicant(1)); err != nil || found == nil || found.ID != added[0].ID {
+		t.Errorf("a dry run says %v, %v", found, err)
 	}
 }
 
@@ -393,54 +402,6 @@ func TestPurge(t *testing.T) {
 	}
 	if addOne(t, o, 7).ID != 4 {
 		t.Error("a number is used twice")
-	}
-}
-
-func TestSendLogCutOff(t *testing.T) {
-	t.Parallel()
-	path := outboxPath(t)
-	o := openOutbox(t, path, nil)
-	row := addOne(t, o, 1)
-	addOne(t, o, 2)
-	f, err := os.OpenFile(sendLogPath(path), os.O_APPEND|os.O_WRONLY, 0)
-	must(t, err)
-	_, err = f.WriteString(row.IntentID) // without the end of its line, so it was not sent
-	must(t, errors.Join(err, f.Close()))
-	if doubts, err := o.Recover(t.Context()); err != nil || len(doubts) != 0 {
-		t.Fatalf("%d rows in doubt, %v", len(doubts), err)
-	}
-	if _, err := claim(o, 2); err != nil {
-		t.Fatal(err)
-	}
-	content, err := os.ReadFile(sendLogPath(path))
-	must(t, err)
-	if lines := strings.Count(string(content), "\n"); lines != 2 || strings.Contains(string(content), row.IntentID) {
-		t.Errorf("the log is %q", content)
-	}
-}
-
-func TestSendLogSurvivesAFailedWrite(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "sends")
-	must(t, rewriteSendLog(path, "x", unedited))
-	log, err := readSendLog(path)
-	must(t, err)
-	first, second, third := send{"first", "-", sendBegun}, send{"second", "-", sendBegun}, send{"third", "-", sendCreated}
-	must(t, log.add([]send{first}))
-	log.path += ".elsewhere" // cannot be written
-	if err := log.add([]send{second}); err == nil {
-		t.Fatal("a failed write is not noticed")
-	}
-	log.path = path
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	must(t, err)
-	_, err = f.WriteString("second - beg") // what a power cut leaves
-	must(t, errors.Join(err, f.Close()))
-	must(t, log.add([]send{third, first, {"first", "-", sendFreed}}))
-	again, err := readSendLog(path)
-	must(t, err)
-	if d := cmp.Diff(map[string]send{"third": third}, again.sends, cmp.AllowUnexported(send{})); d != "" || again.total != 4 || again.identity != "x" {
-		t.Errorf("%d events, identity %s: %s", again.total, again.identity, d)
 	}
 }
 

@@ -48,8 +48,9 @@ func (c Company) Format(f fmt.State, _ rune) { fmt.Fprint(f, "company(…)") }
 // Outcome says what is known about a company after CreateCompany.
 type Outcome string
 
-// The outcomes. What is neither clear nor listed is in doubt. A web page is not the platform's answer: a proxy wrote it, before or
-// after the platform had the request. 429 alone is clear in any form: nothing says it after the fact.
+// The outcomes. What is neither clear nor listed is in doubt. A web page is not the platform's
+// answer: a proxy wrote it, before or after the platform had the request. 429 alone is clear in any
+// form: nothing says it after the fact.
 //
 //	2xx, valid JSON, success true, no error            Created
 //	success false (2xx); 400, 409, 422 with the

@@ -26,17 +26,20 @@
 //
 // # Duplicates
 //
-// A company with the CPF, CNPJ or e-mail of one that waits, is in doubt or was created is rejected, unless its row has allow_duplicate. The
-// rejection names the other row. A tax number counts in any spelling, and for as long as the send log knows it: also when the
-// other row was purged, or deleted or changed by another program. Where that row was in doubt and is gone, the new one is
+// A company with the CPF, CNPJ or e-mail of one that waits, is in doubt or was created is rejected,
+// unless its row has allow_duplicate. The rejection names the other row. A tax number counts in any
+// spelling, and for as long as the send log knows it: also when the other row was purged, or
+// deleted or changed by another program. Where that row was in doubt and is gone, the new one is
 // put in doubt in its place. Rejected and cancelled companies were not created and do not count.
 //
 // # Doubt
 //
-// An ambiguous row is never sent again by the program. It leaves by a person's word or by evidence: its tax number in a mirrored request
-// created since it was claimed, and in none the mirror first saw before. Before anything is sent, every run puts in doubt what it finds
-// half done: rows a cut-off run was sending, and rows of an outbox that was put back from a backup or changed by another program,
-// found out by the send log and by the mirror's company_creations, either of which may know more than the file.
+// An ambiguous row is never sent again by the program. It leaves by a person's word or by evidence:
+// its tax number in a mirrored request created since it was claimed, and in none the mirror first
+// saw before. Before anything is sent, every run puts in doubt what it finds half done: rows a
+// cut-off run was sending, and rows of an outbox that was put back from a backup or changed by
+// another program, found out by the send log and by the mirror's company_creations, either of which
+// may know more than the file.
 //
 // # The mirror
 //
@@ -55,4 +58,8 @@
 // The promise "at most one POST per intent" at full size, 500 kills of a push of 50 companies under every fault of the platform:
 //
 //	go test ./sync/push -run TestKilledPush -kills 500 -companies 50 -timeout 2h
+//
+// And while another program changes the outbox file, between pushes and during POSTs:
+//
+//	go test ./sync/push -run TestOtherPrograms -programs 300 -timeout 2h
 package push

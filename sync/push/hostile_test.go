@@ -12,7 +12,8 @@ import (
 	"solarmirror/sync/platform/platformtest"
 )
 
-// during runs statements as another program, one after the other, at the first POST. Some may be refused.
+// during runs statements as another program, one after the other, at the first POST. Some may be
+// refused.
 func during(outcome platformtest.CompanyOutcome, r **rig, statements ...string) func(*platformtest.CompanyCall) platformtest.CompanyOutcome {
 	return func(call *platformtest.CompanyCall) platformtest.CompanyOutcome {
 		if call.N == 1 {
@@ -52,8 +53,9 @@ func TestSQLEndsNoPost(t *testing.T) {
 	}
 }
 
-// TestOtherProgramDuringAPost changes the outbox while a POST is under way, in every way we could think of. Two more pushes send nothing again, and
-// what the platform answered stands in the row, where there is one.
+// TestOtherProgramDuringAPost changes the outbox while a POST is under way, in every way we could
+// think of. Two more pushes send nothing again, and what the platform answered stands in the row,
+// where there is one.
 func TestOtherProgramDuringAPost(t *testing.T) {
 	t.Parallel()
 	const again = "UPDATE company_outbox SET state = 'pending', finished_at = NULL, password = 'canary'"
@@ -159,7 +161,8 @@ func TestAttemptWithoutAnEnd(t *testing.T) {
 
 const cnpj, cpf = "11.222.333/0001-81", "529.982.247-25"
 
-// TestSameCompanyTwice queues companies twice, in every spelling that is sent, where it matters how the first one ended.
+// TestSameCompanyTwice queues companies twice, in every spelling that is sent, where it matters how
+// the first one ended.
 func TestSameCompanyTwice(t *testing.T) {
 	t.Parallel()
 	insert := func(n int, cnpj, cpf string, allow int) string {

@@ -13,8 +13,9 @@ import (
 	"solarmirror/store"
 )
 
-// TestProxyThatAnswersItself has an HTTP proxy answer in the platform's place. Its page is no refusal: the row is in doubt, or pending where
-// the request provably did not leave, and keeps its password either way. In a process of its own, which reads HTTP_PROXY anew.
+// TestProxyThatAnswersItself has an HTTP proxy answer in the platform's place. Its page is no
+// refusal: the row is in doubt, or pending where the request provably did not leave, and keeps its
+// password either way. In a process of its own, which reads HTTP_PROXY anew.
 func TestProxyThatAnswersItself(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
