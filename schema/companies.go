@@ -125,5 +125,5 @@ BEGIN SELECT RAISE(ABORT, 'company_outbox does not allow this change of state');
 	"company_outbox_sending": `CREATE TRIGGER company_outbox_sending BEFORE UPDATE OF state ON company_outbox
 WHEN OLD.state = 'sending' AND NEW.state <> 'sending' AND (
   SELECT finished_at FROM company_outbox_attempts WHERE outbox_id = OLD.id ORDER BY attempt_id DESC LIMIT 1) IS NULL
-BEGIN SELECT RAISE(ABORT, 'this row of company_outbox is being sent: wait for the push to end'); END`,
+BEGIN SELECT RAISE(ABORT, 'only solarmirror push takes a row of company_outbox out of the state sending'); END`,
 }

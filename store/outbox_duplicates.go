@@ -24,7 +24,8 @@ func (e *DuplicateError) Error() string {
 	case e.ID == 0 && e.State == StateDone:
 		return fmt.Sprintf("a company with the same %s was created, by a row that is no longer in the outbox; look at the platform, %s", e.What, allow)
 	case e.ID == 0:
-		return fmt.Sprintf("a company with the same %s was sent and may be created, by a row that is no longer in the outbox; look at the platform, %s", e.What, allow)
+		return fmt.Sprintf("a company with the same %s was sent and may be created, by a row that is no longer in the outbox; look at the platform: "+
+			"if it is not there, queue it with --allow-duplicate, or settle a row in doubt with `solarmirror outbox resolve`", e.What)
 	case e.State == StateDone:
 		return fmt.Sprintf("row %d of the outbox is done and has the same %s; see `solarmirror outbox show %d`, %s", e.ID, e.What, e.ID, allow)
 	}

@@ -231,7 +231,7 @@ func (o *Outbox) Claim(ctx context.Context, wanted OutboxRow) (OutboxRow, error)
 	})
 	if err != nil {
 		if begun { // nothing is sent; where this fails as well, the next Recover puts the row in doubt
-			_ = o.update(ctx, func(tx *sqlx.Tx) error { return o.noteMove(tx, row, StatePending) })
+			_ = o.update(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error { return o.noteMove(tx, row, StatePending) })
 		}
 		return OutboxRow{}, fmt.Errorf("claim in the outbox: %w", err)
 	}

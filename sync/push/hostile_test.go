@@ -2,6 +2,7 @@ package push
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func TestSQLEndsNoPost(t *testing.T) {
 		t.Errorf("refused were %v", refused)
 	}
 	for s, why := range refused {
-		if !strings.Contains(why, "is being sent: wait for the push to end") && !strings.Contains(why, "does not allow this change of state") {
+		if !strings.Contains(why, "only solarmirror push takes a row of company_outbox out of the state sending") && !strings.Contains(why, "does not allow this change of state") {
 			t.Errorf("%s: %s", s, why)
 		}
 	}
@@ -105,6 +106,26 @@ func TestOtherProgramDuringAPost(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestSendLogDeletedDuringAPost: the error says what the next push does.
+func TestSendLogDeletedDuringAPost(t *testing.T) {
+	t.Parallel()
+	var r *rig
+	r = newRig(t, func(*platformtest.CompanyCall) platformtest.CompanyOutcome {
+		_ = os.Remove(r.outboxPath() + ".sends")
+		return platformtest.CompanyAsDeserved
+	})
+	r.add(companies(2)...)
+	_, err := r.push()
+	const says = "what became of row 1 could not be written down, and the next push puts it in doubt"
+	if err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("%v", err)
+	}
+	report, _ := r.push()
+	if report.Doubted != 2 || r.platform.Served() != 1 {
+		t.Errorf("%+v after %d POSTs", report, r.platform.Served())
 	}
 }
 
