@@ -35,7 +35,7 @@ func newKey(t *testing.T) *SealingKey {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "keys", "key")
 	must(t, GenerateKey(path))
-	key, err := ReadSealingKey(path)
+	key, err := ReadSealingKey(t.Context(), path)
 	must(t, err)
 	return key
 }
@@ -252,7 +252,7 @@ func TestKeys(t *testing.T) {
 		write("raw", raw), write("hex", []byte(hex.EncodeToString(raw)+"\n")), write("base64", []byte(base64.StdEncoding.EncodeToString(raw)+"\n")),
 		write("url", []byte(base64.RawURLEncoding.EncodeToString(raw))),
 	} {
-		key, err := ReadSealingKey(path)
+		key, err := ReadSealingKey(t.Context(), path)
 		must(t, err)
 		if i == 0 {
 			sealed = key.seal("secret", "intent")
@@ -270,14 +270,14 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	for name, content := range map[string]string{"short": "abc", "long": strings.Repeat("a", 100), "nothing": ""} {
-		if _, err := ReadSealingKey(write(name, []byte(content))); err == nil || strings.Contains(err.Error(), "abc") {
+		if _, err := ReadSealingKey(t.Context(), write(name, []byte(content))); err == nil || strings.Contains(err.Error(), "abc") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	open := write("open", raw)
 	must(t, os.Chmod(open, 0o640))
 	var mode *ModeError
-	if _, err := ReadSealingKey(open); !errors.As(err, &mode) {
+	if _, err := ReadSealingKey(t.Context(), open); !errors.As(err, &mode) {
 		t.Errorf("a key others may read: %v", err)
 	}
 	if err := GenerateKey(open); !errors.Is(err, os.ErrExist) {
