@@ -109,10 +109,14 @@ func (l *layout) refuse(path string, mod *model) error {
 // missing returns the statements that bring the file to the model, but for the indices of record tables, which have their own time; see
 // [Mirror.MakeIndices].
 func (l *layout) missing(mod *model) []string {
-	var list []string
+	list, dropped := l.dropMarts()
 	for _, t := range mod.tables {
 		have, exists := l.columns[t.Name]
+		exists = exists && !slices.Contains(dropped, t)
 		if !exists {
+			for _, index := range slices.Sorted(maps.Keys(t.IndexDDL())) {
+				list = append(list, "DROP INDEX IF EXISTS "+index) // a table that was renamed has kept it
+			}
 			list = append(list, t.DDL())
 		} else {
 			list = append(list, missingColumns(t, have)...)
@@ -122,12 +126,25 @@ func (l *layout) missing(mod *model) []string {
 		}
 		for _, ddl := range t.IndexDDL() {
 			// SQLite keeps the statement without these words.
-			if !slices.Contains(l.indices, strings.Replace(ddl, "IF NOT EXISTS ", "", 1)) {
+			if !exists || !slices.Contains(l.indices, strings.Replace(ddl, "IF NOT EXISTS ", "", 1)) {
 				list = append(list, ddl)
 			}
 		}
 	}
 	return list
+}
+
+// dropMarts returns the statements that have all marts made and built anew, and what they drop, where somebody has renamed or dropped a mart. A
+// renamed one is theirs. The others may refer to it: SQLite renames references too.
+func (l *layout) dropMarts() (list []string, dropped []*schema.Table) {
+	gone := func(t *schema.Table) bool { return l.columns[t.Name] == nil }
+	if gone(schema.Marts) || !slices.ContainsFunc(derived(), gone) {
+		return nil, nil
+	}
+	for _, t := range slices.DeleteFunc(derived(), gone) {
+		list, dropped = append(list, "DROP TABLE "+t.Name), append(dropped, t)
+	}
+	return append(list, "DELETE FROM "+schema.Marts.Name), dropped
 }
 
 func missingColumns(t *schema.Table, have []string) []string {
