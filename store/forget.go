@@ -27,13 +27,16 @@ type person struct {
 // Forget removes one person from the mirror: the one exception to "never DELETE". The person is who a request's company or invoice
 // names with this CPF or CNPJ. In those requests everything that may be about a person is blanked but for what
 // belongs to others (the invoice and delivery of a company's customers, the company of a customer, the seller); elsewhere every personal
-// text that holds the tax number or an e-mail address of theirs, added_by and responsible of that address, rejects that hold
-// either, and all examples of drift: these do not say which record they came from. intents are the person's in the outbox, which the mirror shall call cancelled from now on.
+// text that holds the tax number or an e-mail address of theirs, added_by and responsible of that
+// address, rejects that hold either, and every example in _drift, because an example does not name
+// its record. intents are the person's in the outbox, which the mirror shall call cancelled from
+// now on.
 //
-// The file is then rewritten and its WAL emptied; see [Mirror.finishErasure]. The stored hashes stay: a record comes back only when the platform changes it. The caller
-// holds the mirror's lock.
+// The file is then rewritten and its WAL emptied: see finishErasure. The stored hashes stay: a
+// record comes back only when the platform changes it. The caller holds the mirror's lock.
 //
-// Errors: [*StillReadError] when the rows are changed but a reader kept old copies of them for longer than patience.
+// Errors: [*StillReadError] when the rows are blanked, but a reader kept the old copies in the
+// files for longer than patience.
 func (m *Mirror) Forget(ctx context.Context, taxID string, intents []string, patience time.Duration) ([]Forgotten, error) {
 	var done []Forgotten
 	var built bool
@@ -55,11 +58,11 @@ func (m *Mirror) Forget(ctx context.Context, taxID string, intents []string, pat
 	}
 	if built {
 		if err := m.RefreshMarts(ctx); err != nil {
-			return done, fmt.Errorf("forget: the rows are changed, but the file still holds old copies of them, and the marts are empty; run the same command again: %w", err)
+			return done, fmt.Errorf("forget: the rows are blanked, but old copies of them are not removed, and the marts are empty; run the same command again: %w", err)
 		}
 	}
 	if err := m.finishErasure(ctx, patience); err != nil {
-		return done, fmt.Errorf("forget: the rows are changed, but the file still holds old copies of them: %w", err)
+		return done, fmt.Errorf("forget: the rows are blanked, but old copies of them are not removed: %w", err)
 	}
 	return done, nil
 }
@@ -75,7 +78,8 @@ func (e *erasure) run(taxID string, intents []string) error {
 	bare := PlainTaxID(taxID)
 	e.who = person{taxID: bare, forms: taxForms(bare)}
 	for _, form := range e.who.forms {
-		if escaped := strings.ReplaceAll(form, "/", `\/`); escaped != form { // as some programs write JSON
+		// Some JSON encoders escape the slash.
+		if escaped := strings.ReplaceAll(form, "/", `\/`); escaped != form {
 			e.who.forms = append(e.who.forms, escaped)
 		}
 	}
@@ -213,7 +217,8 @@ func (e *erasure) deleteRejects() error {
 	return nil
 }
 
-// blankExamples empties all examples of drift: the record that one came from is not known, and may say something else by now.
+// blankExamples clears every example of drift. Which record an example came from is not stored,
+// and that record may have changed since, so searching for the person's values is not enough.
 func (e *erasure) blankExamples() error {
 	return e.change("_drift", "blanked", "UPDATE _drift SET example = NULL WHERE example IS NOT NULL")
 }

@@ -11,38 +11,41 @@ import (
 	"time"
 )
 
-// StillReadError says that old copies of erased rows are still in the mirror's files, because another program reads them.
+// StillReadError: the mirror's files still hold old copies of erased rows, because another process
+// has a read transaction open.
 type StillReadError struct {
 	Path    string
-	Readers []string // the programs that have the file open; empty when the system does not tell
+	Readers []string // other processes that have the file open; empty when not known
 }
 
 func (e *StillReadError) Error() string {
-	who := "a reader (a program whose query or transaction is open)"
+	who := "a reader"
 	if len(e.Readers) > 0 {
-		who = strings.Join(e.Readers, ", ")
+		who += ", probably " + strings.Join(e.Readers, " or ") + ","
 	}
-	return fmt.Sprintf("%s is kept in an old state by %s: end its query or close it, then run the same command again; otherwise the next `solarmirror sync` removes the old copies",
-		e.Path, who)
+	return fmt.Sprintf("%s keeps old copies in %s: end its query or transaction, then run the same command again; otherwise the next `solarmirror sync` removes them",
+		who, e.Path)
 }
 
 func (e *StillReadError) Unwrap() error { return ErrBusy }
 
-// noteErasure has the next Open finish the erasure, should this process not come to it.
+// noteErasure records that finishErasure is due, so that the next Open calls it if this process
+// does not succeed.
 func (tx *Tx) noteErasure() error {
 	_, err := tx.exec("note the erasure", "UPDATE _meta SET erasure_due_since = coalesce(erasure_due_since, ?)", FormatTime(tx.m.now()))
 	return err
 }
 
-// finishErasure leaves nothing in the file and its WAL but what the tables hold: it rewrites the file, which takes as much free disk as the file is
-// large, and empties the WAL. A reader of an old state prevents that; it is waited for before and after the rewriting, each time up to patience.
+// finishErasure removes old copies of rows from the file and its WAL: it rewrites the file, which
+// takes as much free disk as the file is large, and empties the WAL. It waits up to patience for
+// readers of an old state, before and after rewriting.
 func (m *Mirror) finishErasure(ctx context.Context, patience time.Duration) error {
 	err := m.aside(ctx, func(b *Mirror) error {
-		// First, or a reader would have the WAL grow by the whole file for nothing.
+		// First, because VACUUM under a reader would only make the WAL grow by the whole file.
 		if err := b.emptyWAL(ctx, patience); err != nil {
 			return err
 		}
-		// Otherwise the unused part of a new page may hold whatever its memory held before.
+		// Without secure_delete the unused part of a new page may hold old memory.
 		if _, err := b.conn.ExecContext(ctx, "PRAGMA secure_delete = ON; VACUUM"); err != nil {
 			return errors.Join(ctx.Err(), explain(m.path, err))
 		}
@@ -60,7 +63,8 @@ func (m *Mirror) finishErasure(ctx context.Context, patience time.Duration) erro
 	})
 }
 
-// catchUpErasure finishes an erasure that could not be, or whose process was stopped before. The mirror works without.
+// catchUpErasure finishes an erasure that an earlier process could not. The mirror is usable
+// without it.
 func (m *Mirror) catchUpErasure(ctx context.Context) error {
 	var due bool
 	if err := m.read.GetContext(ctx, &due, "SELECT count(erasure_due_since) > 0 FROM _meta"); err != nil || !due {
@@ -77,7 +81,8 @@ func (m *Mirror) catchUpErasure(ctx context.Context) error {
 	return nil
 }
 
-// openElsewhere names the other processes that have the file open, as far as Linux shows them to this user.
+// openElsewhere names the other processes that have the file open. Only Linux has /proc, and shows
+// there only processes of the same user and container.
 func openElsewhere(path string) (names []string) {
 	file, err := os.Stat(path)
 	if err != nil {

@@ -108,7 +108,7 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// A number that a program wrote with escaped slashes is found as well.
+// A tax number with an escaped slash is found.
 func TestForgetEscapedNumber(t *testing.T) {
 	t.Parallel()
 	m := openMirror(t, mirrorPath(t))
@@ -123,7 +123,7 @@ func TestForgetEscapedNumber(t *testing.T) {
 	}
 }
 
-// readForever is another process whose transaction keeps the state of the mirror that it found.
+// readForever keeps a read transaction open, in a process of its own.
 func readForever(path string) error {
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
 	if err != nil {
@@ -139,8 +139,8 @@ func readForever(path string) error {
 	select {}
 }
 
-// While another process reads an old state of the mirror, Forget fails and says who; the mirror can be used meanwhile, and the first start
-// after that process has ended removes what was left.
+// While another process has a read transaction open, Forget fails and names it. The mirror stays
+// usable, and the first Open after that process has exited finishes the erasure.
 func TestForgetUnderAReader(t *testing.T) {
 	t.Parallel()
 	path := mirrorPath(t)
@@ -191,7 +191,7 @@ func TestForgetUnderAReader(t *testing.T) {
 	}
 }
 
-// A reader that ends in time is waited for.
+// Forget waits for a reader that ends in time.
 func TestForgetWaitsForAReader(t *testing.T) {
 	t.Parallel()
 	path := mirrorPath(t)

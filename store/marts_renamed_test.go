@@ -9,7 +9,8 @@ import (
 	"solarmirror/schema"
 )
 
-// What an analyst renames is theirs from then on, and what they drop is gone: the next start makes the mart anew, and it holds what it did.
+// After an analyst renames or drops a mart, the next Open creates it again, and the next refresh
+// fills it. A renamed table is left alone.
 func TestMartRenamedOrDropped(t *testing.T) {
 	t.Parallel()
 	for _, mart := range append(derived(), schema.BiFreshness) {
@@ -46,14 +47,14 @@ func TestMartRenamedOrDropped(t *testing.T) {
 	}
 }
 
-// declared is every declaration of the file.
+// declared returns the SQL of every table and index.
 func declared(t *testing.T, m *Mirror) (list []string) {
 	t.Helper()
 	must(t, m.read.SelectContext(t.Context(), &list, "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY sql"))
 	return list
 }
 
-// martRows counts the rows of each mart but bi_freshness, which the next run writes.
+// martRows counts the rows of each mart. bi_freshness is left out: only a run writes it.
 func martRows(t *testing.T, m *Mirror) map[string]int64 {
 	t.Helper()
 	rows := map[string]int64{}

@@ -115,7 +115,8 @@ func (l *layout) missing(mod *model) []string {
 		exists = exists && !slices.Contains(dropped, t)
 		if !exists {
 			for _, index := range slices.Sorted(maps.Keys(t.IndexDDL())) {
-				list = append(list, "DROP INDEX IF EXISTS "+index) // a table that was renamed has kept it
+				// A renamed table has kept its indices, and their names.
+				list = append(list, "DROP INDEX IF EXISTS "+index)
 			}
 			list = append(list, t.DDL())
 		} else {
@@ -134,8 +135,9 @@ func (l *layout) missing(mod *model) []string {
 	return list
 }
 
-// dropMarts returns the statements that have all marts made and built anew, and what they drop, where somebody has renamed or dropped a mart. A
-// renamed one is theirs. The others may refer to it: SQLite renames references too.
+// dropMarts returns the statements that make all marts due for a rebuild when one is missing,
+// because an analyst renamed or dropped it; and the tables they drop. The other marts are dropped
+// because SQLite has changed their foreign keys to the new name.
 func (l *layout) dropMarts() (list []string, dropped []*schema.Table) {
 	gone := func(t *schema.Table) bool { return l.columns[t.Name] == nil }
 	if gone(schema.Marts) || !slices.ContainsFunc(derived(), gone) {

@@ -207,15 +207,16 @@ func (m *Mirror) Close() error {
 	return errors.Join(errs...)
 }
 
-// emptyWAL brings what the WAL holds into the file and leaves it without a byte. A reader of an old state of the mirror prevents that: [ErrBusy]
-// when one does so for longer than patience. The context counts between attempts.
+// emptyWAL checkpoints the WAL and truncates it to zero bytes. It returns [ErrBusy] when a read
+// transaction on an old state stays open for longer than patience. The context is checked between
+// attempts.
 func (m *Mirror) emptyWAL(ctx context.Context, patience time.Duration) error {
 	const attempt = 250 * time.Millisecond
 	if _, err := m.conn.ExecContext(context.Background(), fmt.Sprintf("PRAGMA busy_timeout = %d", attempt.Milliseconds())); err != nil {
 		return explain(m.path, err)
 	}
 	for end := time.Now().Add(patience); ; {
-		var busy bool // SQLite says so in a row, not by an error
+		var busy bool // SQLite reports it in the result row, not as an error
 		var inWAL, moved int
 		err := m.conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &inWAL, &moved)
 		switch {

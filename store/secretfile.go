@@ -11,8 +11,9 @@ import (
 // maxSecret is more than any token or key needs.
 const maxSecret = 64 << 10
 
-// ReadSecretFile reads a file that holds a token or key: a regular one, also behind a symbolic link, of at most 64 KiB. It returns when ctx ends,
-// even while the file system does not answer. Errors name the file and never quote it.
+// ReadSecretFile reads a token or key file. It must be a regular file, possibly behind symbolic
+// links, of at most 64 KiB. ReadSecretFile returns when ctx ends, even if the file system hangs.
+// Errors name the file and never quote it.
 func ReadSecretFile(ctx context.Context, path string) ([]byte, error) {
 	type result struct {
 		content []byte
@@ -32,7 +33,7 @@ func ReadSecretFile(ctx context.Context, path string) ([]byte, error) {
 }
 
 func readSecret(path string) ([]byte, error) {
-	// NONBLOCK: to open a named pipe would wait for its writer.
+	// NONBLOCK, because opening a named pipe waits for a writer.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

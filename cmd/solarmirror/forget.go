@@ -14,7 +14,7 @@ import (
 	"solarmirror/sync/push"
 )
 
-// readerPatience is how long a program may go on reading an old state of the mirror; see the command's help.
+// readerPatience is how long forget waits for readers of an old state of the mirror.
 const readerPatience = 10 * time.Second
 
 func newForgetCommand(a *app) *cobra.Command {

@@ -28,7 +28,8 @@ func newLogger(w io.Writer, settings config.Log, colour bool) (zerolog.Logger, e
 	return zerolog.New(out).Level(level).With().Timestamp().Logger(), nil
 }
 
-// harmlessFields goes over the texts of an event: the console writer prints its message as it is.
+// harmlessFields calls harmless for each text of an event: the console writer prints the message
+// unquoted.
 func harmlessFields(event map[string]any) error {
 	for name, value := range event {
 		if text, ok := value.(string); ok {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// What a killed report leaves, the next removes; but not what a running one writes.
+// A report deletes the temporary file of a killed report, and keeps that of a running one.
 func TestReportAfterKill(t *testing.T) {
 	t.Parallel()
 	config, _ := atHostilePlatform(t)
@@ -60,7 +60,7 @@ func TestReportAfterKill(t *testing.T) {
 	}
 }
 
-// temporary lists what begins with a dot.
+// temporary lists the files whose names begin with a dot.
 func temporary(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

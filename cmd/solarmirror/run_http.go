@@ -65,8 +65,9 @@ func (w *worker) servePage(jobs func() []schedule.Status) (end func(), err error
 	}, nil
 }
 
-// connections bounds how many file descriptors the page takes. Beyond maxConns the oldest is closed for a new one, so that a flood cannot keep a
-// health check out, as it could by holding all places.
+// connections limits the file descriptors of the status page. A new connection beyond maxConns
+// closes the oldest one: refusing or queueing the new one would let a flood lock out the health
+// check.
 type connections struct {
 	mu   sync.Mutex
 	open []net.Conn // the oldest first

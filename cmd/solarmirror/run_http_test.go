@@ -79,7 +79,8 @@ func TestStaleAfter(t *testing.T) {
 	}
 }
 
-// However many connections are opened, and whatever they are busy with, the page keeps a few, and a health check gets through at once.
+// A flood of connections, idle or in the middle of a request, leaves the server with at most
+// maxConns, and a health check still gets its answer at once.
 func TestPageUnderAFlood(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, small(t))

@@ -69,8 +69,9 @@ func (t *table) write(w io.Writer) error {
 	return err
 }
 
-// harmless puts a text on one line, without characters that control a terminal or turn the direction of writing. Text that does not come from
-// this program is printed through it: tables, errors and console logs do so by themselves.
+// harmless replaces control characters and bidirectional controls by spaces: text from the
+// platform must not steer a terminal. Tables, errors and console logs call it themselves; any
+// other print of foreign text must.
 func harmless(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
@@ -80,7 +81,7 @@ func harmless(s string) string {
 	}, s)
 }
 
-// harmlessLines is harmless of each line.
+// harmlessLines calls harmless for each line.
 func harmlessLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// On a terminal a reject is shown without what would control it, and so is the log.
+// On a terminal, a reject is printed without control characters.
 func TestRejectOnATerminal(t *testing.T) {
 	t.Parallel()
 	config, _ := atHostilePlatform(t)

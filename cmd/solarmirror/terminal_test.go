@@ -12,13 +12,14 @@ import (
 	"testing"
 )
 
-// steering is what may not reach a terminal: escapes in both of their forms, and characters that turn the direction of writing.
+// steering holds what must not reach a terminal: 7-bit and 8-bit escapes, and bidirectional
+// controls.
 const steering = "\x1b]0;owned\x07\u009b31m\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
-// steeringJSON is steering inside a JSON string.
+// steeringJSON is steering as written in a JSON string.
 const steeringJSON = `\u001b]0;owned\u0007` + "\u009b31m\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 
-// hostilePlatform says steering wherever it can; once emptied it lists nothing.
+// hostilePlatform puts steering in every text it sends. Once emptied it lists no record.
 func hostilePlatform(emptied *atomic.Bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := steeringJSON
@@ -36,7 +37,7 @@ func hostilePlatform(emptied *atomic.Bool) http.Handler {
 	})
 }
 
-// atHostilePlatform makes a mirror of a hostile platform and returns its configuration.
+// atHostilePlatform starts a hostile platform and returns the path of a configuration for it.
 func atHostilePlatform(t *testing.T) (config string, emptied *atomic.Bool) {
 	t.Helper()
 	emptied = &atomic.Bool{}
@@ -52,7 +53,7 @@ func atHostilePlatform(t *testing.T) (config string, emptied *atomic.Bool) {
 	return config, emptied
 }
 
-// mustNotSteer looks for each character of steering that is no letter.
+// mustNotSteer fails when text holds a character of steering that is not printable ASCII.
 func mustNotSteer(t *testing.T, what, text string) {
 	t.Helper()
 	if i := strings.IndexFunc(text, func(r rune) bool { return r > '~' && strings.ContainsRune(steering, r) || r == 0x1b || r == 7 }); i >= 0 {

@@ -96,7 +96,7 @@ func (f *Flattener) finishRoot() error {
 		return err
 	}
 	canonical, ok := Canonical(f.rec.Raw)
-	if !ok { // the decoder has found it valid, to a greater depth
+	if !ok { // the decoder accepts the text, and a greater depth
 		return errTooDeep
 	}
 	for i, c := range root.Columns {

@@ -18,11 +18,13 @@ func HashBytes(raw, canonical uint64) []byte {
 	return binary.BigEndian.AppendUint64(b, canonical)
 }
 
-// maxDepth is how many levels a record may nest, itself included. SQLite's JSON functions, which analysts read extra with, know no more.
+// maxDepth is how many levels a record may nest, itself included. It is the limit of SQLite's JSON
+// functions, with which analysts read extra.
 const maxDepth = 1000
 
 // Canonical hashes a record's content: the order of members and white space do not count, the way a string is
-// escaped neither; numbers count as written. It is meant for valid JSON; ok is false when it cannot follow the text, or not so deep.
+// escaped neither; numbers count as written. It is meant for valid JSON; ok is false when it cannot
+// follow the text, and when the text nests deeper than maxDepth.
 //
 // An object's hash is the sum of its members' hashes, which needs no sorting and no memory.
 func Canonical(raw []byte) (hash uint64, ok bool) {

@@ -35,7 +35,7 @@ func asReject(err error) *Reject {
 	}
 	reason := "the record is not valid JSON: " + syntax.Err.Error()
 	switch {
-	case strings.Contains(reason, "max depth"): // of the decoder, which has a greater one
+	case strings.Contains(reason, "max depth"): // the decoder's own limit, above maxDepth
 		return errTooDeep
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		reason = "the record has a name twice"

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// maxDepth bounds the recursion of value, which names the fault of a text that skip found malformed: a hostile
-// body must not exhaust the stack. Well-formed values may nest to any depth.
+// maxDepth limits the recursion of value, so that a hostile body cannot exhaust the stack. Only
+// malformed text reaches value; well-formed text may nest to any depth.
 const maxDepth = 1000
 
 // scanner passes once over a JSON text, checking all of RFC 8259's grammar, and finds where elements begin and end. It
@@ -90,7 +90,7 @@ func (s *scanner) pass() bool {
 	return s.value()
 }
 
-// value is pass at less speed and to a limited depth. It knows the fault.
+// value is a slower pass that names the fault, to a limited depth.
 func (s *scanner) value() bool {
 	switch s.peek() {
 	case '"':

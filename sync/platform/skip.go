@@ -5,8 +5,9 @@ import (
 	"math/bits"
 )
 
-// skip returns where the value ends that starts at text[i]. It is the scanner's value once more, for speed: all in one loop, with its state in local
-// variables, and without recursion, so that no depth of nesting exhausts the stack. It returns -1 for whatever is not well-formed: the scanner knows what to say of it.
+// skip returns where the value ends that starts at text[i], or -1 if it is malformed; the
+// scanner's value then names the fault. skip is value once more, for speed: one loop with its
+// state in local variables, and no recursion, so no depth of nesting exhausts the stack.
 func skip(text []byte, i int) int {
 	var objects uint64 // the lowest bit is the innermost level: 1 for an object, 0 for an array
 	var outer []uint64 // objects of each 64 levels further out

@@ -8,7 +8,8 @@ import (
 	"solarmirror/store"
 )
 
-// nested is an equipment that nests to a depth, itself included; its key comes before or after what nests.
+// nested is an equipment of that many levels, itself included. Its key stands before or after the
+// nested value.
 func nested(code string, depth int, keyLast bool) string {
 	key := fmt.Sprintf(`"productCode":%q`, code)
 	value := `"x":` + strings.Repeat(`{"a":[`, (depth-1)/2) + strings.Repeat("[", (depth-1)%2) + "1" + strings.Repeat("]", (depth-1)%2) + strings.Repeat("]}", (depth-1)/2)
@@ -18,7 +19,7 @@ func nested(code string, depth int, keyLast bool) string {
 	return "{" + key + "," + value + "}"
 }
 
-// A record that nests too deeply is a reject, and the rest of its page is loaded.
+// A record that nests too deeply is rejected, and the rest of its page is loaded.
 func TestDeepRecords(t *testing.T) {
 	t.Parallel()
 	list := &fixedList{}
@@ -62,7 +63,7 @@ func TestDeepRecords(t *testing.T) {
 	}
 }
 
-// A record that was loaded and then nests too deeply is neither loaded nor taken to be gone.
+// A loaded record that then nests too deeply keeps its old content, and is not marked as deleted.
 func TestRecordBecomesDeep(t *testing.T) {
 	t.Parallel()
 	list := &fixedList{records: []string{`{"productCode":"A"}`, `{"productCode":"B","name":"before"}`, `{"productCode":"C"}`}}

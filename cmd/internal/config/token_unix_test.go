@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// Only a small regular file is read as a token: neither a named pipe, which nobody may ever write to, nor a device, which may never end (/dev/null does).
+// A token file that is not a small regular file is refused: reading a named pipe may block for
+// ever, and a device may have no end (/dev/null has one).
 func TestTokenFileMustBeSmallAndRegular(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

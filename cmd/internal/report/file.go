@@ -41,7 +41,8 @@ func WriteFile(ctx context.Context, path string, mirror *store.Mirror, o Options
 	return nil
 }
 
-// removeAbandoned removes the temporary files that killed programs have left; a file of a running one is held.
+// removeAbandoned deletes the temporary files of killed processes. A running process holds a lock
+// on its own.
 func removeAbandoned(dir, prefix string) {
 	entries, _ := os.ReadDir(dir) // a directory that cannot be read is an error of CreateTemp
 	for _, entry := range entries {

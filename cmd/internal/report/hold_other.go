@@ -4,5 +4,5 @@ package report
 
 import "os"
 
-// hold is nothing where an open file cannot be removed, as on Windows.
+// hold does nothing: Windows does not delete an open file.
 func hold(*os.File) bool { return true }

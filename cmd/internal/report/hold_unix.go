@@ -7,7 +7,8 @@ import (
 	"syscall"
 )
 
-// hold marks an open file as in use by this process, until that ends; false when another has marked it.
+// hold locks an open file until it is closed or the process exits. It returns false when another
+// process has the lock.
 func hold(f *os.File) bool {
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }
