@@ -13,7 +13,7 @@ import (
 // fills it. A renamed table is left alone.
 func TestMartRenamedOrDropped(t *testing.T) {
 	t.Parallel()
-	for _, mart := range append(derived(), schema.BiFreshness) {
+	for _, mart := range []*schema.Table{schema.Find("bi_funnel"), schema.Find("bi_requests"), schema.Deals, schema.BiFreshness} {
 		for _, how := range []string{"ALTER TABLE %s RENAME TO mine", "DROP TABLE %s"} {
 			t.Run(fmt.Sprintf(how, mart.Name), func(t *testing.T) {
 				t.Parallel()
