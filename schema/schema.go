@@ -46,7 +46,7 @@ import (
 
 // Version numbers the model; it grows by one with every change of a table. The database remembers the version that
 // last wrote it, and refuses a binary that knows less.
-const Version = 3
+const Version = 4
 
 // Type is a column's declared SQL type.
 type Type string

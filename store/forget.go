@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"solarmirror/schema"
 )
@@ -26,15 +27,17 @@ type person struct {
 // Forget removes one person from the mirror: the one exception to "never DELETE". The person is who a request's company or invoice
 // names with this CPF or CNPJ. In those requests everything that may be about a person is blanked but for what
 // belongs to others (the invoice and delivery of a company's customers, the company of a customer, the seller); elsewhere every personal
-// text that holds the tax number or an e-mail address of theirs, added_by and responsible of that address, and rejects that hold
-// either. intents are the person's in the outbox, which the mirror shall call cancelled from now on.
+// text that holds the tax number or an e-mail address of theirs, added_by and responsible of that
+// address, rejects that hold either, and every example in _drift, because an example does not name
+// its record. intents are the person's in the outbox, which the mirror shall call cancelled from
+// now on.
 //
-// The file is then rewritten, so that nothing is left in its free pages, which takes as much free disk as the file is large. The
-// stored hashes stay: a record comes back only when the platform changes it. The caller holds the mirror's lock.
-func (m *Mirror) Forget(ctx context.Context, taxID string, intents []string) ([]Forgotten, error) {
-	if _, err := m.conn.ExecContext(ctx, "PRAGMA secure_delete = ON"); err != nil {
-		return nil, fmt.Errorf("forget: %w", explain(m.path, err))
-	}
+// The file is then rewritten and its WAL emptied: see finishErasure. The stored hashes stay: a
+// record comes back only when the platform changes it. The caller holds the mirror's lock.
+//
+// Errors: [*StillReadError] when the rows are blanked, but a reader kept the old copies in the
+// files for longer than patience.
+func (m *Mirror) Forget(ctx context.Context, taxID string, intents []string, patience time.Duration) ([]Forgotten, error) {
 	var done []Forgotten
 	var built bool
 	err := m.update(ctx, func(tx *Tx) error {
@@ -43,6 +46,9 @@ func (m *Mirror) Forget(ctx context.Context, taxID string, intents []string) ([]
 			return err
 		}
 		done = e.report()
+		if err := tx.noteErasure(); err != nil {
+			return err
+		}
 		var err error
 		built, err = tx.emptyMarts()
 		return err
@@ -52,23 +58,13 @@ func (m *Mirror) Forget(ctx context.Context, taxID string, intents []string) ([]
 	}
 	if built {
 		if err := m.RefreshMarts(ctx); err != nil {
-			return done, fmt.Errorf("forget: the rows are changed, but the file still holds old copies of them, and the marts are empty; run the same command again: %w", err)
+			return done, fmt.Errorf("forget: the rows are blanked, but old copies of them are not removed, and the marts are empty; run the same command again: %w", err)
 		}
 	}
-	if err := m.aside(ctx, (*Mirror).rewrite); err != nil {
-		return done, fmt.Errorf("forget: the rows are changed, but the file still holds old copies of them; run the same command again: %w", err)
+	if err := m.finishErasure(ctx, patience); err != nil {
+		return done, fmt.Errorf("forget: the rows are blanked, but old copies of them are not removed: %w", err)
 	}
 	return done, nil
-}
-
-// rewrite leaves nothing in the file but what its tables hold.
-func (m *Mirror) rewrite() error {
-	for _, statement := range []string{"PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
-		if _, err := m.conn.ExecContext(context.Background(), statement); err != nil {
-			return explain(m.path, err)
-		}
-	}
-	return nil
 }
 
 // erasure is one Forget under way.
@@ -81,6 +77,12 @@ type erasure struct {
 func (e *erasure) run(taxID string, intents []string) error {
 	bare := PlainTaxID(taxID)
 	e.who = person{taxID: bare, forms: taxForms(bare)}
+	for _, form := range e.who.forms {
+		// Some JSON encoders escape the slash.
+		if escaped := strings.ReplaceAll(form, "/", `\/`); escaped != form {
+			e.who.forms = append(e.who.forms, escaped)
+		}
+	}
 	companies, err := e.find("request_companies", "main_contact_email")
 	if err != nil {
 		return err
@@ -103,7 +105,7 @@ func (e *erasure) run(taxID string, intents []string) error {
 			return err
 		}
 	}
-	for _, step := range []func() error{e.blankContacts, e.deleteRejects, e.blankMentions} {
+	for _, step := range []func() error{e.blankContacts, e.deleteRejects, e.blankExamples, e.blankMentions} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -213,6 +215,12 @@ func (e *erasure) deleteRejects() error {
 		}
 	}
 	return nil
+}
+
+// blankExamples clears every example of drift. Which record an example came from is not stored,
+// and that record may have changed since, so searching for the person's values is not enough.
+func (e *erasure) blankExamples() error {
+	return e.change("_drift", "blanked", "UPDATE _drift SET example = NULL WHERE example IS NOT NULL")
 }
 
 // blankMentions empties every personal text that gives the person away, in whatever table. The marts are built anew afterwards.

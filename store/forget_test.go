@@ -2,11 +2,16 @@ package store
 
 import (
 	"bytes"
-	"os"
+	"database/sql"
+	"errors"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
 
 	"solarmirror/schema"
 )
@@ -48,7 +53,8 @@ func TestForget(t *testing.T) {
 			('orders', '/', 'no id', CAST('{"email":"Z.Casa@example.com","n":"Zulmira"}' AS BLOB), x'02', 1, '2026-01-01 00:00:00.000'),
 			('orders', '/', 'no id', CAST('{"cpf":"111.444.777-35"}' AS BLOB), x'03', 1, '2026-01-01 00:00:00.000')`,
 		`INSERT INTO _drift (stream, path, kind, example, occurrences, first_seen_at, last_seen_at) VALUES
-			('orders', '/x', 'unknown', '"zulmira@example.com"', 1, '2026-01-01 00:00:00.000', '2026-01-01 00:00:00.000')`,
+			('orders', '/x', 'unknown', '"zulmira@example.com"', 1, '2026-01-01 00:00:00.000', '2026-01-01 00:00:00.000'),
+			('orders', '/y', 'unknown', '{"nick":"Zulmira"}', 1, '2026-01-01 00:00:00.000', '2026-01-01 00:00:00.000')`,
 		`INSERT INTO company_creations (intent_id, outbox_id, tax_id_masked, email_masked, state, attempts, revision, created_at, error) VALUES
 			('mine', 1, '***.982.***-**', 'z***@example.com', 'pending', 0, 3, '2026-01-01 00:00:00.000', 'x'),
 			('old', 2, '***.982.***-**', 'z***@example.com', 'done', 1, 3, '2026-01-01 00:00:00.000', NULL),
@@ -59,7 +65,7 @@ func TestForget(t *testing.T) {
 	if n := number(t, m, "SELECT count(*) FROM bi_sellers WHERE seller_name = 'Zulmira'"); n != 1 {
 		t.Fatalf("%d rows about the person in bi_sellers: nothing to forget there", n)
 	}
-	done, err := m.Forget(ctx, "529.982.247-25", []string{"mine"})
+	done, err := m.Forget(ctx, "529.982.247-25", []string{"mine"}, 0)
 	must(t, err)
 	if len(done) == 0 {
 		t.Fatal("nothing is reported")
@@ -72,7 +78,7 @@ func TestForget(t *testing.T) {
 		"SELECT group_concat(coalesce(cpf, '-') || coalesce(razao_social, '-')) FROM request_invoices":                                            "111.444.777-35Cliente,--",
 		"SELECT group_concat(price || coalesce(address_patio, '-')) FROM request_freights":                                                        "7.0Rua do Cliente,8.0-",
 		"SELECT group_concat(CAST(raw AS TEXT)) FROM _rejects":                                                                                    `{"cpf":"111.444.777-35"}`,
-		"SELECT coalesce(example, '-') FROM _drift":                                                                                               "-",
+		"SELECT group_concat(coalesce(example, '-')) FROM _drift":                                                                                 "-,-",
 		"SELECT group_concat(intent_id || state || revision || coalesce(tax_id_masked, '-')) FROM company_creations":                              "minecancelled4-,olddone3-,otherdone3***.444.***-**",
 		"SELECT group_concat(coalesce(name, '-') || coalesce(company_tax_id, '-')) FROM bi_requests":                                              "--,-11.222.333/0001-81,Projeto Outro-,Projeto Quatro-",
 		"SELECT group_concat(coalesce(seller_name, '-') || orders) FROM bi_sellers":                                                               "-3",
@@ -90,22 +96,115 @@ func TestForget(t *testing.T) {
 			t.Errorf("%s has personal columns, and Forget looks in no history: %v", history.Name, columns)
 		}
 	}
-	again, err := m.Forget(ctx, "52998224725", nil)
+	again, err := m.Forget(ctx, "52998224725", nil, 0)
 	if err != nil || !cmp.Equal(again, []Forgotten(nil)) {
 		t.Errorf("a second time: %v, %v", again, err)
 	}
 	must(t, m.Close())
-	for _, name := range []string{path, path + "-wal"} {
-		content, err := os.ReadFile(name)
-		if os.IsNotExist(err) {
-			continue
+	for _, trace := range []string{"zulmira", "529.982.247-25", "52998224725", "z.casa", "90000-0000"} {
+		if n := traces(t, path, trace); n > 0 {
+			t.Errorf("%d traces of %q", n, trace)
 		}
+	}
+}
+
+// A tax number with an escaped slash is found.
+func TestForgetEscapedNumber(t *testing.T) {
+	t.Parallel()
+	m := openMirror(t, mirrorPath(t))
+	must(t, m.update(t.Context(), func(tx *Tx) error {
+		_, err := tx.Reject(Reject{Stream: "orders", Raw: []byte(`{"cnpj":"11.222.333\/0001-81"}`)})
+		return err
+	}))
+	_, err := m.Forget(t.Context(), "11222333000181", nil, 0)
+	must(t, err)
+	if n := number(t, m, "SELECT count(*) FROM _rejects"); n != 0 {
+		t.Errorf("%d rejects hold the number", n)
+	}
+}
+
+// readForever keeps a read transaction open, in a process of its own.
+func readForever(path string) error {
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
+	if err != nil {
+		return err
+	}
+	db.SetMaxOpenConns(1)
+	for _, statement := range []string{"BEGIN", "SELECT count(*) FROM requests"} {
+		if _, err := db.Exec(statement); err != nil {
+			return err
+		}
+	}
+	fmt.Println("ready")
+	select {}
+}
+
+// While another process has a read transaction open, Forget fails and names it. The mirror stays
+// usable, and the first Open after that process has exited finishes the erasure.
+func TestForgetUnderAReader(t *testing.T) {
+	t.Parallel()
+	path := mirrorPath(t)
+	open := func(log *bytes.Buffer) *Mirror {
+		m, err := Open(t.Context(), path, Options{Now: fixedClock, Log: zerolog.New(log)})
 		must(t, err)
-		content = bytes.ToLower(content)
-		for _, trace := range []string{"zulmira", "529.982.247-25", "52998224725", "z.casa", "90000-0000"} {
-			if n := bytes.Count(content, []byte(trace)); n > 0 {
-				t.Errorf("%d traces of %q in %s", n, trace, strings.TrimPrefix(name, path))
-			}
-		}
+		return m
+	}
+	log := &bytes.Buffer{}
+	m := open(log)
+	for _, statement := range []string{
+		`INSERT INTO requests (request_key, request_type, id, name) VALUES (1, 'order', 'a', 'Projeto Zulmira')`,
+		`INSERT INTO request_companies (request_key, cpf, main_contact_name) VALUES (1, '529.982.247-25', 'Zulmira')`,
+	} {
+		_, err := m.conn.ExecContext(t.Context(), statement)
+		must(t, err)
+	}
+	must(t, m.Close())
+	reader := startChild(t, "read", path)
+	m = open(log)
+	done, err := m.Forget(t.Context(), "52998224725", nil, 0)
+	var still *StillReadError
+	if !errors.As(err, &still) || len(done) == 0 {
+		t.Fatalf("with a reader: %v, %v", done, err)
+	}
+	if who := fmt.Sprintf("process %d", reader.Process.Pid); runtime.GOOS == "linux" && !strings.Contains(err.Error(), who) {
+		t.Errorf("%v does not name %s", err, who)
+	}
+	must(t, m.Close())
+	log.Reset()
+	must(t, open(log).Close()) // a start that cannot finish it either
+	if !strings.Contains(log.String(), "old copies of erased rows are still in the file") {
+		t.Errorf("the start says %s", log)
+	}
+	if traces(t, path, "zulmira") == 0 {
+		t.Fatal("the reader holds nothing back")
+	}
+	must(t, reader.Process.Kill())
+	_ = reader.Wait()
+	must(t, open(log).Close())
+	if n := traces(t, path, "zulmira") + traces(t, path, "529.982.247-25"); n > 0 {
+		t.Errorf("%d traces after the next start", n)
+	}
+	log.Reset()
+	must(t, open(log).Close())
+	if log.Len() > 0 {
+		t.Errorf("another start says %s", log)
+	}
+}
+
+// Forget waits for a reader that ends in time.
+func TestForgetWaitsForAReader(t *testing.T) {
+	t.Parallel()
+	path := mirrorPath(t)
+	m, err := Open(t.Context(), path, Options{Now: fixedClock})
+	must(t, err)
+	_, err = m.conn.ExecContext(t.Context(), `INSERT INTO requests (request_key, request_type, id, notes) VALUES (1, 'order', 'a', 'Zulmira, 52998224725')`)
+	must(t, err)
+	reader := startChild(t, "read", path)
+	end := time.AfterFunc(time.Second, func() { _ = reader.Process.Kill() })
+	defer end.Stop()
+	_, err = m.Forget(t.Context(), "52998224725", nil, 20*time.Second)
+	must(t, errors.Join(err, m.Close()))
+	if n := traces(t, path, "zulmira"); n > 0 {
+		t.Errorf("%d traces", n)
 	}
 }

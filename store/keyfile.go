@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/hex"
@@ -15,11 +16,11 @@ import (
 const keySize = 32
 
 // readKey reads a private file with one key: raw, or in hexadecimal or base64. Errors name the file and never quote it.
-func readKey(path string) ([]byte, error) {
+func readKey(ctx context.Context, path string) ([]byte, error) {
 	if err := CheckPrivate(path); err != nil {
 		return nil, fmt.Errorf("read the key file: %w", err)
 	}
-	content, err := os.ReadFile(path)
+	content, err := ReadSecretFile(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("read the key file: %w; make one with `solarmirror outbox keygen`", err)
 	}

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-var children = map[string]func(path string) error{"lock": holdLock, "load": loadForever, "publish": publishForever}
+var children = map[string]func(path string) error{"lock": holdLock, "load": loadForever, "publish": publishForever, "read": readForever}
 
 // startChild runs the test binary in a role and waits for its first line.
 func startChild(t *testing.T, role, path string) *exec.Cmd {

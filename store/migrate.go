@@ -109,10 +109,15 @@ func (l *layout) refuse(path string, mod *model) error {
 // missing returns the statements that bring the file to the model, but for the indices of record tables, which have their own time; see
 // [Mirror.MakeIndices].
 func (l *layout) missing(mod *model) []string {
-	var list []string
+	list, dropped := l.dropMarts()
 	for _, t := range mod.tables {
 		have, exists := l.columns[t.Name]
+		exists = exists && !slices.Contains(dropped, t)
 		if !exists {
+			for _, index := range slices.Sorted(maps.Keys(t.IndexDDL())) {
+				// A renamed table has kept its indices, and their names.
+				list = append(list, "DROP INDEX IF EXISTS "+index)
+			}
 			list = append(list, t.DDL())
 		} else {
 			list = append(list, missingColumns(t, have)...)
@@ -122,12 +127,26 @@ func (l *layout) missing(mod *model) []string {
 		}
 		for _, ddl := range t.IndexDDL() {
 			// SQLite keeps the statement without these words.
-			if !slices.Contains(l.indices, strings.Replace(ddl, "IF NOT EXISTS ", "", 1)) {
+			if !exists || !slices.Contains(l.indices, strings.Replace(ddl, "IF NOT EXISTS ", "", 1)) {
 				list = append(list, ddl)
 			}
 		}
 	}
 	return list
+}
+
+// dropMarts returns the statements that make all marts due for a rebuild when one is missing,
+// because an analyst renamed or dropped it; and the tables they drop. The other marts are dropped
+// because SQLite has changed their foreign keys to the new name.
+func (l *layout) dropMarts() (list []string, dropped []*schema.Table) {
+	gone := func(t *schema.Table) bool { return l.columns[t.Name] == nil }
+	if gone(schema.Marts) || !slices.ContainsFunc(derived(), gone) {
+		return nil, nil
+	}
+	for _, t := range slices.DeleteFunc(derived(), gone) {
+		list, dropped = append(list, "DROP TABLE "+t.Name), append(dropped, t)
+	}
+	return append(list, "DELETE FROM "+schema.Marts.Name), dropped
 }
 
 func missingColumns(t *schema.Table, have []string) []string {

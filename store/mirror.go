@@ -121,7 +121,10 @@ func (m *Mirror) start(ctx context.Context) error {
 	if m.read, err = openReaders(m.path); err != nil {
 		return err
 	}
-	return m.catchUpIndices(ctx)
+	if err := m.catchUpIndices(ctx); err != nil {
+		return err
+	}
+	return m.catchUpErasure(ctx)
 }
 
 // OpenReadOnly opens the mirror at path for reading, also while another process writes to it. It creates nothing.
@@ -186,8 +189,7 @@ func (m *Mirror) Close() error {
 	if m.conn != nil {
 		errs = append(errs, m.closeStatements())
 		// A program that keeps looking at an old state of the mirror shall not keep the next run from beginning, or this process from ending.
-		if _, err := m.conn.ExecContext(context.Background(), "PRAGMA busy_timeout = 1000; PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
-			err = explain(m.path, err)
+		if err := m.emptyWAL(context.Background(), time.Second); err != nil {
 			level := zerolog.DebugLevel
 			if !errors.Is(err, ErrBusy) {
 				level = zerolog.WarnLevel
@@ -203,6 +205,31 @@ func (m *Mirror) Close() error {
 		m.rows.close()
 	}
 	return errors.Join(errs...)
+}
+
+// emptyWAL checkpoints the WAL and truncates it to zero bytes. It returns [ErrBusy] when a read
+// transaction on an old state stays open for longer than patience. The context is checked between
+// attempts.
+func (m *Mirror) emptyWAL(ctx context.Context, patience time.Duration) error {
+	const attempt = 250 * time.Millisecond
+	if _, err := m.conn.ExecContext(context.Background(), fmt.Sprintf("PRAGMA busy_timeout = %d", attempt.Milliseconds())); err != nil {
+		return explain(m.path, err)
+	}
+	for end := time.Now().Add(patience); ; {
+		var busy bool // SQLite reports it in the result row, not as an error
+		var inWAL, moved int
+		err := m.conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &inWAL, &moved)
+		switch {
+		case err != nil:
+			return explain(m.path, err)
+		case !busy:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case time.Now().After(end):
+			return fmt.Errorf("%w: %s: a program reads an old state of it", ErrBusy, m.path)
+		}
+	}
 }
 
 // closeStatements: database/sql does not close those of a single connection, and SQLite would keep the file open for them.

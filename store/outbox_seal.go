@@ -43,8 +43,8 @@ type SealingKey struct{ aead cipher.AEAD }
 
 // ReadSealingKey reads a key file: 32 bytes, raw or in hexadecimal or base64. Errors never quote the file: [*ModeError],
 // and others that name it.
-func ReadSealingKey(path string) (*SealingKey, error) {
-	raw, err := readKey(path)
+func ReadSealingKey(ctx context.Context, path string) (*SealingKey, error) {
+	raw, err := readKey(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base32"
@@ -19,17 +20,17 @@ type PseudonymKey struct{ raw []byte }
 func (k PseudonymKey) Format(f fmt.State, _ rune) { fmt.Fprint(f, "***") }
 
 // ReadPseudonymKey reads a key file: 32 bytes, raw or in hexadecimal or base64. Errors never quote the file.
-func ReadPseudonymKey(path string) (PseudonymKey, error) {
-	raw, err := readKey(path)
+func ReadPseudonymKey(ctx context.Context, path string) (PseudonymKey, error) {
+	raw, err := readKey(ctx, path)
 	return PseudonymKey{raw}, err
 }
 
 // EnsurePseudonymKey reads a key file, and makes it where there is none.
-func EnsurePseudonymKey(path string) (PseudonymKey, error) {
+func EnsurePseudonymKey(ctx context.Context, path string) (PseudonymKey, error) {
 	if err := GenerateKey(path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return PseudonymKey{}, err
 	}
-	return ReadPseudonymKey(path)
+	return ReadPseudonymKey(ctx, path)
 }
 
 // pseudonymBytes of the code are shown, 16 letters and digits: among a million people two share a pseudonym once in 2,000,000,000,000 copies.

@@ -171,7 +171,7 @@ func (a *app) printDiagnosis(d diagnosis, asJSON bool) error {
 	}
 	t := newTable("check", "verdict", "what", "remedy")
 	for _, f := range d.Checks {
-		t.add(f.Check, f.Verdict, harmless(f.What), harmless(f.Remedy))
+		t.add(f.Check, f.Verdict, f.What, f.Remedy)
 	}
 	return t.write(a.stdout)
 }

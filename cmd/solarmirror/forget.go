@@ -14,6 +14,9 @@ import (
 	"solarmirror/sync/push"
 )
 
+// readerPatience is how long forget waits for readers of an old state of the mirror.
+const readerPatience = 10 * time.Second
+
 func newForgetCommand(a *app) *cobra.Command {
 	var yes, wait bool
 	cmd := &cobra.Command{
@@ -24,8 +27,13 @@ deleted, rejects too, and personal fields blanked in the mirror, in the requests
 the person and wherever else their number or e-mail address stands. Amounts, dates and
 products stay. Both files are rewritten so that no copy is left in them.
 
-Backups and published copies made before are not touched, and neither is the platform: have
-the person erased there first, or the record comes back with its next change.`,
+While another program reads an old state of the mirror, old copies stay in its file: this
+command waits 10 seconds for it to end, then fails with 1 and names it. Run it again, or
+leave it to the next command that writes to the mirror, such as sync.
+
+Backups, published copies, exports and reports made before are not touched, nor are tables
+that others made in the mirror. Neither is the platform: have the person erased there first,
+or the record comes back with its next change.`,
 		Example: "  solarmirror forget 123.456.789-09",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,7 +70,7 @@ func (a *app) forget(ctx context.Context, taxID string, wait bool) error {
 		}
 		var done []store.Forgotten
 		if mirror != nil {
-			done, err = mirror.Forget(ctx, taxID, intents)
+			done, err = mirror.Forget(ctx, taxID, intents, readerPatience)
 		}
 		return errors.Join(err, a.printForgotten(len(intents), done))
 	})

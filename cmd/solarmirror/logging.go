@@ -23,7 +23,18 @@ func newLogger(w io.Writer, settings config.Log, colour bool) (zerolog.Logger, e
 	}
 	out := zerolog.SyncWriter(w)
 	if settings.Format == "console" || settings.Format == "auto" && isTerminal {
-		out = zerolog.ConsoleWriter{Out: out, NoColor: !colour, TimeFormat: time.TimeOnly}
+		out = zerolog.ConsoleWriter{Out: out, NoColor: !colour, TimeFormat: time.TimeOnly, FormatPrepare: harmlessFields}
 	}
 	return zerolog.New(out).Level(level).With().Timestamp().Logger(), nil
+}
+
+// harmlessFields calls harmless for each text of an event: the console writer prints the message
+// unquoted.
+func harmlessFields(event map[string]any) error {
+	for name, value := range event {
+		if text, ok := value.(string); ok {
+			event[name] = harmless(text)
+		}
+	}
+	return nil
 }

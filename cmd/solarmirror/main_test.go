@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -25,7 +27,8 @@ func TestMain(m *testing.M) {
 // TestScripts runs testdata/script/*.txtar, whole command lines against the real
 // binary. Beside testscript's own commands there is "exits N command…", which
 // asks for an exact exit code, "lock FILE", which holds a database's lock to
-// the script's end, and "reject FILE STREAM RECORD", which keeps a record as one that
+// the script's end, "read FILE", which keeps a transaction open that reads a
+// database until "unread FILE", and "reject FILE STREAM RECORD", which keeps a record as one that
 // an older program could not read; and the condition [race] is the race detector.
 // Each script has simulated platforms of its own: $PLATFORM, $OTHER_PLATFORM, and
 // $HALF_PLATFORM, which fails to list budgets; their token is $TOKEN.
@@ -37,7 +40,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup:               setUp,
 		Condition:           condition,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "lock": lock, "reject": reject},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "lock": lock, "read": read, "unread": unread, "reject": reject},
 	})
 }
 
@@ -80,6 +83,32 @@ func lock(ts *testscript.TestScript, negated bool, args []string) {
 	held, err := store.AcquireLock(context.Background(), ts.MkAbs(args[0]), "sync", false)
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(held.Release()) })
+}
+
+// readers are the open ones of "read", by file.
+var readers sync.Map
+
+func read(ts *testscript.TestScript, negated bool, args []string) {
+	if negated || len(args) != 1 {
+		ts.Fatalf("usage: read FILE")
+	}
+	db, err := sql.Open("sqlite", "file:"+ts.MkAbs(args[0])+"?mode=ro")
+	ts.Check(err)
+	tx, err := db.Begin()
+	ts.Check(err)
+	_, err = tx.Exec("SELECT count(*) FROM company_creations")
+	ts.Check(err)
+	end := sync.OnceFunc(func() { ts.Check(errors.Join(tx.Rollback(), db.Close())) })
+	readers.Store(ts.MkAbs(args[0]), end)
+	ts.Defer(end)
+}
+
+func unread(ts *testscript.TestScript, negated bool, args []string) {
+	if negated || len(args) != 1 {
+		ts.Fatalf("usage: unread FILE")
+	}
+	end, _ := readers.LoadAndDelete(ts.MkAbs(args[0]))
+	end.(func())()
 }
 
 func reject(ts *testscript.TestScript, negated bool, args []string) {

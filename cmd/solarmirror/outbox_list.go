@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -156,7 +155,7 @@ func (a *app) printRow(r store.OutboxRow, attempts []store.OutboxAttempt, asJSON
 		{"mobile", r.Cellphone}, {"responsible", r.Responsible}, {"state registration", r.StateInscription}, {"queued (UTC)", minute(r.CreatedAt)},
 	} {
 		if line.value != "" {
-			fmt.Fprintf(a.stdout, "%-18s  %s\n", line.label, plainLine(line.value))
+			fmt.Fprintf(a.stdout, "%-18s  %s\n", line.label, harmless(line.value))
 		}
 	}
 	if len(attempts) == 0 {
@@ -172,14 +171,4 @@ func (a *app) printRow(r store.OutboxRow, attempts []store.OutboxAttempt, asJSON
 	}
 	fmt.Fprintln(a.stdout)
 	return t.write(a.stdout)
-}
-
-// plainLine is a value whole, on one line, without characters that steer a terminal.
-func plainLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
 }

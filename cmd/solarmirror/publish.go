@@ -75,7 +75,7 @@ func publishMirror(ctx context.Context, c config.Config, wait bool) (*store.Publ
 	}
 	o := store.PublishOptions{To: c.Publish.Path, KeepVersions: c.Publish.KeepVersions, Wait: wait}
 	if c.Publish.MaskPersonalData {
-		key, err := pseudonymKey(c)
+		key, err := pseudonymKey(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -86,11 +86,11 @@ func publishMirror(ctx context.Context, c config.Config, wait bool) (*store.Publ
 
 // pseudonymKey reads the configured key, which must be there: a mistyped name shall not give new pseudonyms. Without a name the key lies
 // with the outbox, and the first publish makes it.
-func pseudonymKey(c config.Config) (store.PseudonymKey, error) {
+func pseudonymKey(ctx context.Context, c config.Config) (store.PseudonymKey, error) {
 	if c.Publish.PseudonymKeyFile == "" {
-		return store.EnsurePseudonymKey(filepath.Join(filepath.Dir(c.Outbox.Path), "pseudonym.key"))
+		return store.EnsurePseudonymKey(ctx, filepath.Join(filepath.Dir(c.Outbox.Path), "pseudonym.key"))
 	}
-	key, err := store.ReadPseudonymKey(c.Publish.PseudonymKeyFile)
+	key, err := store.ReadPseudonymKey(ctx, c.Publish.PseudonymKeyFile)
 	if err != nil {
 		return store.PseudonymKey{}, &config.Error{Problems: []string{"publish.pseudonym_key_file: " + err.Error()}}
 	}

@@ -82,7 +82,7 @@ func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
 func openOutbox(ctx context.Context, c config.Config, log zerolog.Logger, now func() time.Time) (*store.Outbox, error) {
 	o := store.OutboxOptions{Now: now, Log: log}
 	if c.Outbox.KeyFile != "" {
-		key, err := store.ReadSealingKey(c.Outbox.KeyFile)
+		key, err := store.ReadSealingKey(ctx, c.Outbox.KeyFile)
 		if err != nil {
 			return nil, &config.Error{Problems: []string{"outbox.key_file: " + err.Error()}}
 		}

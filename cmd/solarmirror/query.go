@@ -156,21 +156,11 @@ func plain(v any) string {
 // maxCell bounds a cell of a table, so that one note does not tear it apart; the other forms print values whole.
 const maxCell = 60
 
-// printable is plain on one line of bounded length, without characters that steer a terminal.
+// printable is plain of bounded length.
 func printable(v any) string {
-	s := harmless(plain(v))
+	s := plain(v)
 	if utf8.RuneCountInString(s) <= maxCell {
 		return s
 	}
 	return string([]rune(s)[:maxCell-1]) + "…"
-}
-
-// harmless puts a text on one line, without characters that steer a terminal.
-func harmless(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, s)
 }

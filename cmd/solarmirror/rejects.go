@@ -70,7 +70,7 @@ func newRejectsShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "show ID",
 		Short:   "Print one rejected record as it came",
-		Long:    "Print one rejected record as it came, on standard output; what is known of it goes to standard error.",
+		Long:    "Print one rejected record as it came, on standard output; what is known of it goes to standard error. On a\nterminal, characters that would control it are blanks.",
 		Example: "  solarmirror rejects show 3",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -93,15 +93,16 @@ func newRejectsShowCommand(a *app) *cobra.Command {
 }
 
 func (a *app) printReject(r store.RejectRecord) error {
-	fmt.Fprintf(a.stderr, "stream  %s\nsource  %s\nreason  %s\n", r.Stream, r.Source, r.Reason)
+	fmt.Fprintf(a.stderr, "stream  %s\nsource  %s\nreason  %s\n", r.Stream, harmless(r.Source), harmless(r.Reason))
 	if r.Pointer != "" {
-		fmt.Fprintf(a.stderr, "at      %s\n", r.Pointer)
+		fmt.Fprintf(a.stderr, "at      %s\n", harmless(r.Pointer))
 	}
 	fmt.Fprintf(a.stderr, "first   %s UTC, run %d\n", minute(r.FirstSeenAt), r.RunID)
-	if _, err := a.stdout.Write(r.Raw); err != nil {
-		return err
+	raw := string(r.Raw)
+	if terminal(a.stdout) {
+		raw = harmlessLines(raw)
 	}
-	_, err := fmt.Fprintln(a.stdout)
+	_, err := fmt.Fprintln(a.stdout, raw)
 	return err
 }
 

@@ -29,7 +29,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case interrupted(ctx, err):
 		fmt.Fprintln(stderr, "solarmirror: interrupted")
 	default:
-		fmt.Fprintf(stderr, "solarmirror: %v\n", err)
+		fmt.Fprintf(stderr, "solarmirror: %s\n", harmlessLines(err.Error()))
 	}
 	return exitCode(ctx, err)
 }

@@ -7,6 +7,8 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -21,6 +23,7 @@ const (
 	answerTime   = 30 * time.Second
 	idleTime     = time.Minute
 	maxHeader    = 16 << 10
+	maxConns     = 64
 	shutdownTime = 300 * time.Millisecond // beside stopGrace
 )
 
@@ -42,7 +45,7 @@ func (w *worker) servePage(jobs func() []schedule.Status) (end func(), err error
 			StaleAfter: staleAfter(c.Schedule.Sync, w.clock.Now()), Zone: c.ScheduleZone(), Version: version.Version, Revision: version.Revision, Now: w.clock.Now, Log: w.log,
 		}),
 		ReadHeaderTimeout: headerTime, ReadTimeout: headerTime, WriteTimeout: answerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
-		ErrorLog: log.New(debugLines{w.log}, "", 0),
+		ErrorLog: log.New(debugLines{w.log}, "", 0), ConnState: (&connections{}).watch,
 	}
 	served := make(chan struct{})
 	go func() {
@@ -60,6 +63,28 @@ func (w *worker) servePage(jobs func() []schedule.Status) (end func(), err error
 		}
 		<-served
 	}, nil
+}
+
+// connections limits the file descriptors of the status page. A new connection beyond maxConns
+// closes the oldest one: refusing or queueing the new one would let a flood lock out the health
+// check.
+type connections struct {
+	mu   sync.Mutex
+	open []net.Conn // the oldest first
+}
+
+func (c *connections) watch(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		if c.open = append(c.open, conn); len(c.open) > maxConns {
+			_ = c.open[0].Close()
+			c.open = slices.Delete(c.open, 0, 1)
+		}
+	case http.StateClosed:
+		c.open = slices.DeleteFunc(c.open, func(open net.Conn) bool { return open == conn })
+	}
 }
 
 // staleAfter is the age at which a stream is late: when three syncs should have been, and an hour has passed. Without a sync on schedule the page

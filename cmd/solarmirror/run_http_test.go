@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -75,5 +76,56 @@ func TestStaleAfter(t *testing.T) {
 		if got := staleAfter(mustSpec(t, spec), now); got != want {
 			t.Errorf("staleAfter(%q) = %v, want %v", spec, got, want)
 		}
+	}
+}
+
+// A flood of connections, idle or in the middle of a request, leaves the server with at most
+// maxConns, and a health check still gets its answer at once.
+func TestPageUnderAFlood(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, small(t))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.config.HTTP.Listen = listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	end, err := s.servePage(func() []schedule.Status { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	const flood = 400
+	var closed atomic.Int64
+	for i := range flood {
+		conn, err := net.Dial("tcp", s.config.HTTP.Listen)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		// Nothing, the start of a request, or a whole one, after which the connection is kept.
+		if _, err := io.WriteString(conn, []string{"", "GET /heal", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"}[i%3]); err != nil {
+			closed.Add(1)
+			continue
+		}
+		go func() {
+			_, _ = io.Copy(io.Discard, conn)
+			closed.Add(1)
+		}()
+	}
+	for deadline := time.Now().Add(3 * time.Second); closed.Load() < flood-maxConns; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d of %d connections are held", flood-closed.Load(), flood)
+		}
+	}
+	began := time.Now()
+	s.mirror.env = []string{"SOLARMIRROR_HTTP_LISTEN=" + s.config.HTTP.Listen}
+	if code := s.mirror.runSignalled(t, s.mirror.command(t, "healthcheck")); code != exitOK {
+		t.Errorf("healthcheck exits with %d", code)
+	}
+	if took := time.Since(began); took > 3*time.Second {
+		t.Errorf("healthcheck took %s", took)
 	}
 }

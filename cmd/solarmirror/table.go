@@ -5,6 +5,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -16,9 +17,9 @@ type table struct {
 }
 
 func newTable(headings ...string) *table {
-	t := &table{headings: headings, numeric: make([]bool, len(headings))}
-	for i := range t.numeric {
-		t.numeric[i] = true
+	t := &table{headings: make([]string, len(headings)), numeric: make([]bool, len(headings))}
+	for i, h := range headings {
+		t.headings[i], t.numeric[i] = harmless(h), true
 	}
 	return t
 }
@@ -30,7 +31,7 @@ func (t *table) add(values ...any) {
 		if v == nil {
 			continue
 		}
-		row[i] = fmt.Sprint(v)
+		row[i] = harmless(fmt.Sprint(v))
 		t.numeric[i] = t.numeric[i] && isNumeric(row[i])
 	}
 	t.rows = append(t.rows, row)
@@ -66,4 +67,25 @@ func (t *table) write(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
+}
+
+// harmless replaces control characters and bidirectional controls by spaces: text from the
+// platform must not steer a terminal. Tables, errors and console logs call it themselves; any
+// other print of foreign text must.
+func harmless(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// harmlessLines calls harmless for each line.
+func harmlessLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
+		lines[i] = harmless(line)
+	}
+	return strings.Join(lines, "\n")
 }

@@ -96,8 +96,8 @@ func (f *Flattener) finishRoot() error {
 		return err
 	}
 	canonical, ok := Canonical(f.rec.Raw)
-	if !ok {
-		return &Reject{Reason: "the record is not valid JSON"}
+	if !ok { // the decoder accepts the text, and a greater depth
+		return errTooDeep
 	}
 	for i, c := range root.Columns {
 		switch c.Name {

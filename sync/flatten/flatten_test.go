@@ -207,7 +207,7 @@ func TestDecisions(t *testing.T) {
 
 func TestRejects(t *testing.T) {
 	t.Parallel()
-	deep := strings.Repeat(`{"a":`, 10_001) + "1" + strings.Repeat("}", 10_001)
+	deep := func(levels int) string { return strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels) }
 	tests := []struct {
 		name, raw       string
 		equipment       bool
@@ -248,7 +248,9 @@ func TestRejects(t *testing.T) {
 		{name: "brackets crossed", raw: `{"id":"1","products":[}]`, reason: "not valid JSON", keyed: true},
 		{name: "name without value", raw: `{"id":"1","name"}`, reason: "not valid JSON", keyed: true},
 		{name: "name that is no string", raw: `{"id":"1",2:3}`, reason: "not valid JSON", keyed: true},
-		{name: "too deep", raw: `{"id":"1","x":` + deep + `}`, reason: "exceeded max depth", keyed: true},
+		{name: "too deep", raw: `{"id":"1","x":` + deep(1000) + `}`, reason: "the record is nested deeper than 1000 levels", keyed: true},
+		{name: "deeper than the decoder follows", raw: `{"id":"1","x":` + deep(10_000) + `}`, reason: "the record is nested deeper than 1000 levels", keyed: true},
+		{name: "so deep before its key", raw: `{"x":` + deep(10_000) + `,"id":"1"}`, reason: "the record is nested deeper than 1000 levels"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -18,11 +18,13 @@ func HashBytes(raw, canonical uint64) []byte {
 	return binary.BigEndian.AppendUint64(b, canonical)
 }
 
-// maxDepth is how deeply the strict decoder nests, too.
-const maxDepth = 10_000
+// maxDepth is how many levels a record may nest, itself included. It is the limit of SQLite's JSON
+// functions, with which analysts read extra.
+const maxDepth = 1000
 
 // Canonical hashes a record's content: the order of members and white space do not count, the way a string is
-// escaped neither; numbers count as written. It is meant for valid JSON; ok is false when it cannot follow the text.
+// escaped neither; numbers count as written. It is meant for valid JSON; ok is false when it cannot
+// follow the text, and when the text nests deeper than maxDepth.
 //
 // An object's hash is the sum of its members' hashes, which needs no sorting and no memory.
 func Canonical(raw []byte) (hash uint64, ok bool) {
@@ -53,16 +55,18 @@ func mix(a, b uint64) uint64 {
 
 func (w *walker) value(depth int) (uint64, bool) {
 	w.space()
-	if w.at >= len(w.src) || depth > maxDepth {
+	if w.at >= len(w.src) {
 		return 0, false
 	}
-	switch w.src[w.at] {
-	case '"':
+	switch c := w.src[w.at]; {
+	case c == '"':
 		h, ok := w.str()
 		return mix(h, seedString), ok
-	case '{':
+	case (c == '{' || c == '[') && depth == maxDepth:
+		return 0, false
+	case c == '{':
 		return w.object(depth)
-	case '[':
+	case c == '[':
 		return w.array(depth)
 	}
 	start := w.at

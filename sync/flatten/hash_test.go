@@ -47,7 +47,7 @@ func TestCanonicalCannotFollow(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{
 		``, ` `, `{`, `[`, `"`, `"\`, `"\"`, `"\u00`, `"\x"`, `{"a"`, `{"a":`, `{"a":1`, `{"a":1,`, `{"a":1,}`, `{1:2}`, `{"a" 1}`, `[1`, `[1,`, `[1 2]`, `[,]`, `1 2`, `{}}`, `]`, `,`,
-		strings.Repeat("[", 10_002) + strings.Repeat("]", 10_002),
+		strings.Repeat("[", 1001) + strings.Repeat("]", 1001), strings.Repeat(`{"a":`, 1001) + "1" + strings.Repeat("}", 1001), strings.Repeat("[", 1_000_000),
 	} {
 		if h, ok := flatten.Canonical([]byte(raw)); ok {
 			t.Errorf("Canonical(%.40q) = %x", raw, h)

@@ -2,6 +2,7 @@ package flatten
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,6 +21,8 @@ func (r *Reject) Error() string {
 	return r.Reason + " at " + r.Pointer
 }
 
+var errTooDeep = &Reject{Reason: fmt.Sprintf("the record is nested deeper than %d levels", maxDepth)}
+
 // asReject says in a person's words why a record could not be decoded.
 func asReject(err error) *Reject {
 	var r *Reject
@@ -32,6 +35,8 @@ func asReject(err error) *Reject {
 	}
 	reason := "the record is not valid JSON: " + syntax.Err.Error()
 	switch {
+	case strings.Contains(reason, "max depth"): // the decoder's own limit, above maxDepth
+		return errTooDeep
 	case errors.Is(err, jsontext.ErrDuplicateName):
 		reason = "the record has a name twice"
 	case strings.Contains(reason, "UTF-8"), strings.Contains(reason, "surrogate"):

@@ -77,16 +77,16 @@ func (e *envelope) read() (saw string, err error) {
 		e.object(e.outer)
 	case '"':
 		saw = "a string"
-		e.value()
+		e.pass()
 	case 'n':
 		e.null = "the answer"
-		e.value()
+		e.pass()
 	case 't', 'f':
 		saw = "a boolean"
-		e.value()
+		e.pass()
 	default:
 		saw = "a number"
-		e.value()
+		e.pass()
 	}
 	if e.fault == "" {
 		e.end()
@@ -112,7 +112,7 @@ func (e *envelope) outer(raw []byte) bool {
 		}
 		return e.nullOr(key)
 	}
-	return e.value()
+	return e.pass()
 }
 
 // inner takes a member of the object in "data".
@@ -128,7 +128,7 @@ func (e *envelope) inner(raw []byte) bool {
 		}
 		return e.nullOr(key)
 	}
-	return e.value()
+	return e.pass()
 }
 
 // maxKeys and maxKeyBytes bound what an EnvelopeError shows of a foreign answer.
@@ -158,7 +158,7 @@ func (e *envelope) once(key string) {
 func (e *envelope) keep(raw *[]byte, key string) bool {
 	e.once(key)
 	start := e.pos
-	ok := e.value()
+	ok := e.pass()
 	*raw = e.text[start:e.pos]
 	return ok
 }
@@ -168,7 +168,7 @@ func (e *envelope) nullOr(key string) bool {
 	if e.peek() == 'n' {
 		e.null = strconv.Quote(key)
 	}
-	return e.value()
+	return e.pass()
 }
 
 // total reads the total beside the list, or else the one at the top.
@@ -244,7 +244,7 @@ func serverMessage(body []byte) string {
 	message := ""
 	s.object(func(raw []byte) bool {
 		start := s.pos
-		ok := s.value()
+		ok := s.pass()
 		if key := string(raw); ok && (key == "error" || key == "message") && isSet(s.text[start:s.pos]) {
 			message = stringOrRaw(s.text[start:s.pos])
 		}

@@ -223,22 +223,12 @@ func FuzzEnvelope(f *testing.F) {
 			}
 			return
 		}
-		if strings.Contains(errorText(err), faultDepth) {
-			return // encoding/json allows ten times the depth
-		}
 		want, records := slowVerdict(text)
 		if reflect.TypeOf(err) != reflect.TypeOf(want) {
 			t.Fatalf("%q: got %T (%v), want %T", text, err, err, want)
 		}
 		compareRecords(t, text, got.records, records)
 	})
-}
-
-func errorText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }
 
 func compareRecords(t *testing.T, text []byte, got [][]byte, want []string) {

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// maxDepth is how deeply arrays and objects may nest. The records need six levels; the cap keeps a hostile body from
-// exhausting the stack.
+// maxDepth limits the recursion of value, so that a hostile body cannot exhaust the stack. Only
+// malformed text reaches value; well-formed text may nest to any depth.
 const maxDepth = 1000
 
 // scanner passes once over a JSON text, checking all of RFC 8259's grammar, and finds where elements begin and end. It
@@ -33,7 +33,7 @@ func (e *syntaxError) Error() string { return fmt.Sprintf("%s at byte %d", e.fau
 // Faults, as the end of "… at byte N".
 const (
 	faultValue    = "no JSON value"
-	faultDepth    = "nesting deeper than 1000 levels"
+	faultDepth    = "an error below 1000 levels of nesting"
 	faultKey      = "no object key"
 	faultColon    = "no colon"
 	faultComma    = "neither comma nor closing bracket"
@@ -81,7 +81,16 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// value passes over any value. The caller has passed the white space before it.
+// pass passes over any value. The caller has passed the white space before it.
+func (s *scanner) pass() bool {
+	if end := skip(s.text, s.pos); end >= 0 {
+		s.pos = end
+		return true
+	}
+	return s.value()
+}
+
+// value is a slower pass that names the fault, to a limited depth.
 func (s *scanner) value() bool {
 	switch s.peek() {
 	case '"':
@@ -116,11 +125,8 @@ func (s *scanner) array(elements *[][]byte) bool {
 				return false
 			}
 		} else {
-			if s.pos = skip(s.text, start); s.pos < 0 {
-				s.pos = start
-				if !s.value() {
-					return false
-				}
+			if !s.pass() {
+				return false
 			}
 			*elements = append(*elements, s.text[start:s.pos:s.pos])
 		}

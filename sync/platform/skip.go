@@ -5,10 +5,12 @@ import (
 	"math/bits"
 )
 
-// skip returns where the value ends that starts at text[i]. It is the scanner's value once more, for speed: all in one loop, with its state in local
-// variables. Whatever is not well-formed, or nests deeper than 64 levels, it leaves to the scanner, which knows what to say of it; it then returns -1.
+// skip returns where the value ends that starts at text[i], or -1 if it is malformed; the
+// scanner's value then names the fault. skip is value once more, for speed: one loop with its
+// state in local variables, and no recursion, so no depth of nesting exhausts the stack.
 func skip(text []byte, i int) int {
 	var objects uint64 // the lowest bit is the innermost level: 1 for an object, 0 for an array
+	var outer []uint64 // objects of each 64 levels further out
 	depth := 0
 	key := false // what begins at i is a member's key
 	for i < len(text) {
@@ -27,8 +29,8 @@ func skip(text []byte, i int) int {
 		case key:
 			return -1
 		case c == '{' || c == '[':
-			if depth == 64 {
-				return -1
+			if depth > 0 && depth%64 == 0 {
+				outer = append(outer, objects)
 			}
 			depth++
 			objects <<= 1
@@ -76,6 +78,9 @@ func skip(text []byte, i int) int {
 			}
 			depth--
 			objects >>= 1
+			if last := len(outer) - 1; last >= 0 && depth%64 == 0 {
+				objects, outer = outer[last], outer[:last]
+			}
 		}
 	}
 	return -1

@@ -29,7 +29,7 @@ func TestMaskedCopyHoldsNothingPersonal(t *testing.T) {
 		t.Fatal("nothing was rejected, or nothing drifted")
 	}
 	dir := t.TempDir()
-	key, err := store.EnsurePseudonymKey(filepath.Join(dir, "key"))
+	key, err := store.EnsurePseudonymKey(t.Context(), filepath.Join(dir, "key"))
 	if err != nil {
 		t.Fatal(err)
 	}

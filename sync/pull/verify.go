@@ -126,8 +126,8 @@ func (e *Engine) listAll(ctx context.Context, s *Stream, v *Verification) (map[s
 					v.Rejected++
 					continue
 				}
-				canonical, _ := flatten.Canonical(r.raw)
-				sound := jsontext.Value(r.raw).IsValid() // no key twice in it, and UTF-8
+				canonical, followed := flatten.Canonical(r.raw)
+				sound := followed && jsontext.Value(r.raw).IsValid() // depth; duplicate keys, UTF-8
 				if !sound {
 					v.Rejected++
 				}

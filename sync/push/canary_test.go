@@ -80,7 +80,7 @@ func TestPanicCanaries(t *testing.T) {
 	for at := int64(1); ; at++ {
 		r := newRig(t, nil)
 		var err error
-		r.key, err = store.ReadSealingKey(keys)
+		r.key, err = store.ReadSealingKey(t.Context(), keys)
 		must(t, err)
 		r.clock.ms.Store(time.Now().UnixMilli())
 		r.add(companies(2)...)

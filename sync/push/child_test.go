@@ -75,7 +75,7 @@ func (c childPush) push(ctx context.Context) error {
 	defer client.Close()
 	options := store.OutboxOptions{Now: now, Log: log}
 	if c.Key != "" {
-		if options.Key, err = store.ReadSealingKey(c.Key); err != nil {
+		if options.Key, err = store.ReadSealingKey(context.Background(), c.Key); err != nil {
 			return err
 		}
 	}

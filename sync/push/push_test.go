@@ -428,7 +428,7 @@ func TestSealedPasswords(t *testing.T) {
 	r := newRig(t, nil)
 	keyPath := filepath.Join(r.dir, "key")
 	must(t, store.GenerateKey(keyPath))
-	key, err := store.ReadSealingKey(keyPath)
+	key, err := store.ReadSealingKey(t.Context(), keyPath)
 	must(t, err)
 	r.add(company(0)) // plain as yet
 	r.key = key

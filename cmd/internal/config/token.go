@@ -3,8 +3,9 @@ package config
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
+
+	"solarmirror/store"
 )
 
 // TokenSource returns the function the client asks for the access token. A token
@@ -20,7 +21,7 @@ func (c Config) TokenSource() func(context.Context) (string, error) {
 		case token != "":
 			return token.Reveal(), nil
 		case path != "":
-			return readToken(path)
+			return readToken(ctx, path)
 		}
 		return "", &Error{Problems: []string{
 			"no platform token: set SOLARMIRROR_PLATFORM_TOKEN, or name a file that holds it in " +
@@ -28,8 +29,11 @@ func (c Config) TokenSource() func(context.Context) (string, error) {
 	}
 }
 
-func readToken(path string) (string, error) {
-	content, err := os.ReadFile(path)
+func readToken(ctx context.Context, path string) (string, error) {
+	content, err := store.ReadSecretFile(ctx, path)
+	if ctx.Err() != nil {
+		return "", err
+	}
 	if err != nil {
 		return "", &Error{Problems: []string{fmt.Sprintf("platform.token_file: %v; check that the file is there and readable", err)}}
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"solarmirror/store"
 )
@@ -23,10 +24,13 @@ func WriteFile(ctx context.Context, path string, mirror *store.Mirror, o Options
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s %w", path, ErrNoFile)
 	}
-	part, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	dir, prefix := filepath.Dir(path), "."+filepath.Base(path)+"."
+	removeAbandoned(dir, prefix)
+	part, err := os.CreateTemp(dir, prefix+"*")
 	if err != nil {
 		return fmt.Errorf("write %s: %w; --out names a file in a directory that is there and can be written to", path, err)
 	}
+	hold(part)
 	err = errors.Join(Write(ctx, part, mirror, o), part.Chmod(0o644), part.Sync(), part.Close())
 	if err == nil {
 		err = os.Rename(part.Name(), path)
@@ -35,4 +39,25 @@ func WriteFile(ctx context.Context, path string, mirror *store.Mirror, o Options
 		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(part.Name()))
 	}
 	return nil
+}
+
+// removeAbandoned deletes the temporary files of killed processes. A running process holds a lock
+// on its own.
+func removeAbandoned(dir, prefix string) {
+	entries, _ := os.ReadDir(dir) // a directory that cannot be read is an error of CreateTemp
+	for _, entry := range entries {
+		random, ours := strings.CutPrefix(entry.Name(), prefix)
+		if !ours || !entry.Type().IsRegular() || random == "" || strings.Trim(random, "0123456789") != "" {
+			continue
+		}
+		name := filepath.Join(dir, entry.Name())
+		f, err := os.Open(name)
+		if err != nil {
+			continue
+		}
+		if hold(f) {
+			_ = os.Remove(name)
+		}
+		_ = f.Close()
+	}
 }

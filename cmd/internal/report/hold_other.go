@@ -1,0 +1,8 @@
+//go:build !(linux || darwin || freebsd)
+
+package report
+
+import "os"
+
+// hold does nothing: Windows does not delete an open file.
+func hold(*os.File) bool { return true }

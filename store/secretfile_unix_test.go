@@ -1,0 +1,24 @@
+//go:build unix
+
+package store
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A key file that is a named pipe is refused at once, without waiting for a writer.
+func TestKeyFileIsAPipe(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	must(t, syscall.Mkfifo(pipe, 0o600))
+	_, sealing := ReadSealingKey(t.Context(), pipe)
+	_, pseudonyms := EnsurePseudonymKey(t.Context(), pipe)
+	for _, err := range []error{sealing, pseudonyms} {
+		if err == nil || !strings.Contains(err.Error(), "no regular file") {
+			t.Error(err)
+		}
+	}
+}
