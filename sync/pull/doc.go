@@ -70,6 +70,24 @@
 // nothing else. A page older than the content it would replace does not replace it. What cannot be keyed goes to _rejects and
 // the rest of the page is loaded. In the same transaction the history tables follow what changed of the columns they track.
 //
+// # Verify and repair
+//
+// [Engine.Verify] flattens every record the platform lists and compares the result with the rows
+// in the mirror, page by page, with one query per table. A record is "edited" where the stored
+// hash is the platform's and a row, a value or a type is not what it flattens to. The reverse,
+// rebuilding the record from its rows and comparing hashes, does not work: rows do not tell null
+// from absent, 1 from 1.0 or one way of writing a time from another, so the hash would differ for
+// rows that nobody touched; and it would not name the table. A row whose root row is gone belongs
+// to no record: an orphan, named by its surrogate key.
+//
+// [Options].Repair adds the same comparison to a full sync. An edited record is written anew with
+// its stored _changed_at and without a look at its history: the platform changed nothing. Orphans
+// are deleted before the streams are read. Marts are built from nothing, since what SQL did left
+// no note of which rows are stale. An interrupted window is read from its start.
+//
+// Neither looks at history, ledger and marts, at the bookkeeping columns of root rows, or at the
+// rows of tombstones and of records the platform does not list: nothing says what they should be.
+//
 // # Speed
 //
 // While a slice is looked at and written, the next ones are fetched: InFlight at one time, and where the list's length is known four times as many
