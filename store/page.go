@@ -194,7 +194,8 @@ func (tx *Tx) writeChildren(rows *schema.Rows, replaced []int64) error {
 	}
 	_, err := tx.execOver(rows, "write to "+rows.Table.Name, write)
 	if violatesConstraint(err) { // the keys of new records are new: only SQL can have used one
-		return fmt.Errorf("%w: rows without a record are in the way; run `solarmirror sync --full --repair`", err)
+		tx.failed = fmt.Errorf("%w: rows without a record are in the way; run `solarmirror sync --full --repair`", err)
+		return tx.failed
 	}
 	return err
 }

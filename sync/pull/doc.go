@@ -88,6 +88,9 @@
 // Neither looks at history, ledger and marts, at the bookkeeping columns of root rows, or at the
 // rows of tombstones and of records the platform does not list: nothing says what they should be.
 //
+// Of 100,000 requests verify takes 0.23 ms of CPU for each and 56 MB (0.07 ms and 60 MB when it
+// compared hashes alone); 91 MB where each of them was edited.
+//
 // # Speed
 //
 // While a slice is looked at and written, the next ones are fetched: InFlight at one time, and where the list's length is known four times as many
@@ -156,6 +159,9 @@
 //	    undisturbed one
 //	go test ./sync/pull -v -timeout 0 -run TestPromotionOfLargeMirror -promoted 210000
 //	    an upgrade of a mirror of 1,060 MB, stopped 11 times on the way: the same as one that was read by the newer program
+//	go test ./sync/pull -v -timeout 0 -run RepairOfRandomEdits -seeds 120
+//	    60 mirrors x 4 rounds of random SQL: verify names the touched records and no other, a repair
+//	    puts them back, history and _changed_at stay, and verify then finds nothing
 //	go test ./sync/pull -v -timeout 0 -run MartsKeepInStep -seeds 250
 //	    marts kept in step are those built from nothing
 //	go test ./sync/pull -v -timeout 0 -run MartsReconcile -requests 20000
