@@ -96,6 +96,13 @@ func refused(err error) bool {
 	return code == sqlite3.SQLITE_AUTH || code == sqlite3.SQLITE_READONLY
 }
 
+// violatesConstraint says whether the driver found two rows with one key, or a value that a CHECK
+// forbids.
+func violatesConstraint(err error) bool {
+	var driver *sqlite.Error
+	return errors.As(err, &driver) && driver.Code()&0xff == sqlite3.SQLITE_CONSTRAINT
+}
+
 // nothingToRollBack says whether err is SQLite's answer to a ROLLBACK when it has rolled back by itself, as it may
 // when the disk is full. It has no code of its own.
 func nothingToRollBack(err error) bool {

@@ -92,8 +92,7 @@ func (tx *Tx) noteStaleRows(root *schema.Table, rows []schema.Rows) error {
 // were, everything when they never were or when that is less work, and nothing when nothing has. When ctx ends it stops and leaves the marts as they were; the next refresh makes up
 // for it.
 func (m *Mirror) RefreshMarts(ctx context.Context) error {
-	began := m.now()
-	today := began.In(m.zone).Format(time.DateOnly)
+	today := m.now().In(m.zone).Format(time.DateOnly)
 	state, err := m.martsState(ctx)
 	if err != nil {
 		return err
@@ -101,8 +100,19 @@ func (m *Mirror) RefreshMarts(ctx context.Context) error {
 	if state.Recipe == m.recipe() && state.AsOf == today && !state.Pending {
 		return nil
 	}
+	return m.bringMarts(ctx, today, state.Recipe != m.recipe() || state.Many)
+}
+
+// RebuildMarts builds the marts from nothing: after SQL has edited the records, _stale does not say
+// which rows are out of date. Their indices are made anew, so [Snapshot.Layout] changes too.
+func (m *Mirror) RebuildMarts(ctx context.Context) error {
+	return m.bringMarts(ctx, m.now().In(m.zone).Format(time.DateOnly), true)
+}
+
+func (m *Mirror) bringMarts(ctx context.Context, today string, anew bool) (err error) {
+	began := m.now()
 	debug.FreeOSMemory() // or what a long scan has left would lie beside what the marts take: 30 MB and more, of a million requests
-	r := &refresh{today: today, anew: state.Recipe != m.recipe() || state.Many}
+	r := &refresh{today: today, anew: anew}
 	bring := func(m *Mirror) error {
 		return m.update(ctx, func(tx *Tx) error {
 			r.tx, r.ctx = tx, ctx

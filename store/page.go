@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/jmoiron/sqlx"
-
 	"solarmirror/schema"
 )
 
@@ -61,19 +59,19 @@ func (tx *Tx) Stored(root *schema.Table, keys []NaturalKey) ([]Stored, error) {
 	}
 	tx.m.rows.show(values, 2)
 	defer tx.m.rows.clear()
-	found, err := readStored(query, len(keys))
+	rows, err := query.QueryContext(context.Background())
+	if err != nil {
+		return nil, tx.fail(doing, err)
+	}
+	found, err := scanStored(rows, len(keys))
 	if err != nil {
 		return nil, tx.fail(doing, err)
 	}
 	return found, nil
 }
 
-// readStored runs a lookup of n keys.
-func readStored(query *sqlx.Stmt, n int) ([]Stored, error) {
-	rows, err := query.QueryContext(context.Background())
-	if err != nil {
-		return nil, err
-	}
+// scanStored reads the result of a lookup of n keys.
+func scanStored(rows *sql.Rows, n int) ([]Stored, error) {
 	defer rows.Close()
 	found := make([]Stored, n)
 	var hash sql.RawBytes
@@ -89,8 +87,9 @@ func readStored(query *sqlx.Stmt, n int) ([]Stored, error) {
 	return found, rows.Err()
 }
 
-// NewKey returns the next surrogate key of the root: one more than the greatest in use, read once in a transaction and then
-// counted. A transaction rolled back gives its keys back. An error, which later calls return, makes it 0.
+// NewKey returns the next surrogate key of the root: one more than the greatest ever used, read
+// once in a transaction and then counted. A transaction rolled back gives its keys back. An error,
+// which later calls return, makes it 0.
 func (tx *Tx) NewKey(root *schema.Table) int64 {
 	if _, ok := tx.lastKey[root]; !ok {
 		known, err := tx.statements(root)
@@ -194,6 +193,10 @@ func (tx *Tx) writeChildren(rows *schema.Rows, replaced []int64) error {
 		return nil
 	}
 	_, err := tx.execOver(rows, "write to "+rows.Table.Name, write)
+	if violatesConstraint(err) { // the keys of new records are new: only SQL can have used one
+		tx.failed = fmt.Errorf("%w: rows without a record are in the way; run `solarmirror sync --full --repair`", err)
+		return tx.failed
+	}
 	return err
 }
 

@@ -74,62 +74,6 @@ func extraText(path string) string {
 	return text[strings.LastIndex(text, "*")+1:]
 }
 
-// Records reads records whole: for each key the rows of every table of the root, in the order of their keys and as the flattener
-// made them.
-func (tx *Tx) Records(root *schema.Table, keys []int64) ([][]schema.Rows, error) {
-	tables := root.Tables()
-	records := make([][]schema.Rows, len(keys))
-	place := make(map[int64]int, len(keys))
-	for i, key := range keys {
-		place[key] = i
-		records[i] = make([]schema.Rows, len(tables))
-		for j, t := range tables {
-			records[i][j].Table = t
-		}
-	}
-	for j, t := range tables {
-		err := tx.readRows(t, keys, func(row []any) error {
-			i, known := place[row[0].(int64)]
-			if !known {
-				return fmt.Errorf("key %v was not asked for", row[0])
-			}
-			records[i][j].Values = append(records[i][j].Values, row...)
-			return nil
-		})
-		if err != nil {
-			return nil, tx.fail("read from "+t.Name, err)
-		}
-	}
-	return records, nil
-}
-
-func (tx *Tx) readRows(t *schema.Table, keys []int64, each func([]any) error) error {
-	columns := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		columns[i] = "+" + c.Name // without a declared type, which would make the driver parse dates
-	}
-	query, err := tx.prepared(fmt.Sprintf("SELECT %s FROM %s WHERE %s IN (SELECT value FROM json_each(?)) ORDER BY %s",
-		strings.Join(columns, ", "), t.Name, t.Key[0], strings.Join(t.Key, ", ")))
-	if err != nil {
-		return err
-	}
-	rows, err := query.QueryxContext(context.Background(), keyList(keys))
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		row, err := rows.SliceScan()
-		if err != nil {
-			return err
-		}
-		if err := each(row); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
 // Rewrite writes some tables' rows of records that are there already, the root's among them, and leaves their other tables, and
 // history, alone.
 func (tx *Tx) Rewrite(rows []schema.Rows, keys []int64) error {

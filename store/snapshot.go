@@ -37,8 +37,9 @@ func (m *Mirror) Snapshot(ctx context.Context) (*Snapshot, error) {
 	return s, nil
 }
 
-// Layout is a number that changes whenever the whole file was rewritten or its tables changed: after a migration, and after Forget, which
-// alters records without a trace in their _changed_at.
+// Layout is a number that changes whenever the whole file was rewritten or its tables or indices
+// changed: after a migration, and after Forget and RebuildMarts, which follow changes of records
+// without a trace in their _changed_at.
 func (s *Snapshot) Layout() int64 { return s.layout }
 
 // Query runs one statement that reads. One Result at a time may be open.

@@ -19,6 +19,7 @@ type statements struct {
 	// Of a root only.
 	reindex  string // writes what the indices hold, of the rows in the source of which the mirror says something else
 	lookup   string // the records whose natural keys the source holds
+	find     string // the same for a JSON array of pairs, since readers have no source
 	stray    string // a surrogate key of whole rows in the source that the mirror holds for another natural key
 	maxKey   string
 	setHash  string
@@ -30,7 +31,7 @@ func allStatements(tables []*schema.Table) map[*schema.Table]*statements {
 	all := make(map[*schema.Table]*statements, len(tables))
 	for _, t := range tables {
 		if t.Shape == schema.Root {
-			all[t] = rootStatements(t)
+			all[t] = rootStatements(t, tables)
 			continue
 		}
 		all[t] = &statements{insert: insertSQL(t)}
@@ -41,13 +42,14 @@ func allStatements(tables []*schema.Table) map[*schema.Table]*statements {
 	return all
 }
 
-func rootStatements(t *schema.Table) *statements {
+func rootStatements(t *schema.Table, tables []*schema.Table) *statements {
 	return &statements{
 		insert:   insertSQL(t) + upsertClause(t),
 		reindex:  reindexSQL(t),
-		lookup:   lookupSQL(t),
+		lookup:   lookupSQL(t, sourceTable, "rowid", sourceColumn(0), sourceColumn(1)),
+		find:     lookupSQL(t, "json_each(?)", "key", "value ->> 0", "value ->> 1"),
 		stray:    straySQL(t),
-		maxKey:   fmt.Sprintf("SELECT coalesce(max(%s), 0) FROM %s", t.Key[0], t.Name),
+		maxKey:   maxKeySQL(t, tables),
 		setHash:  fmt.Sprintf("UPDATE %s SET _hash = ? WHERE %s = ?", t.Name, t.Key[0]),
 		undelete: fmt.Sprintf("UPDATE %s SET _deleted_at = NULL WHERE %s = ? AND _deleted_at IS NOT NULL", t.Name, t.Key[0]),
 	}
@@ -114,12 +116,25 @@ func surplusSQL(t *schema.Table) string {
 		t.Name, t.Key[0], strings.Join(t.Key, ", "), strings.Join(kept, ", "), sourceTable)
 }
 
-// lookupSQL finds the natural keys in the source, each with its number there. CROSS JOIN makes SQLite walk the source and search
-// the table; the + takes the declared type away from _changed_at, which the driver would parse otherwise.
-func lookupSQL(t *schema.Table) string {
-	return fmt.Sprintf(`SELECT k.rowid, r.%s, r._hash, +r._changed_at, r._deleted_at IS NOT NULL
+// lookupSQL finds natural keys, each with its number. CROSS JOIN makes SQLite walk the keys and
+// search the table; coalesce takes the declared type away from _changed_at, which the driver would
+// parse otherwise.
+func lookupSQL(t *schema.Table, keys, number, first, second string) string {
+	return fmt.Sprintf(`SELECT k.%s, r.%s, r._hash, coalesce(r._changed_at, ''), r._deleted_at IS NOT NULL
 		FROM %s AS k CROSS JOIN %s AS r ON r.%s = k.%s AND r.%s = k.%s`,
-		t.Key[0], sourceTable, t.Name, t.Unique[0], sourceColumn(0), t.Unique[1], sourceColumn(1))
+		number, t.Key[0], keys, t.Name, t.Unique[0], first, t.Unique[1], second)
+}
+
+// maxKeySQL reads the greatest surrogate key ever used. A root row deleted by SQL leaves its
+// history, which must not become that of a new record.
+func maxKeySQL(t *schema.Table, tables []*schema.Table) string {
+	used := []string{fmt.Sprintf("SELECT max(%s) AS key FROM %s", t.Key[0], t.Name)}
+	for _, h := range tables {
+		if h.Of == t {
+			used = append(used, fmt.Sprintf("SELECT max(%s) FROM %s", h.Key[0], h.Name))
+		}
+	}
+	return fmt.Sprintf("SELECT coalesce(max(key), 0) FROM (%s)", strings.Join(used, " UNION ALL "))
 }
 
 func straySQL(t *schema.Table) string {

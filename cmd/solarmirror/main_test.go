@@ -40,7 +40,9 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup:               setUp,
 		Condition:           condition,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "lock": lock, "read": read, "unread": unread, "reject": reject},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "lock": lock, "read": read, "unread": unread, "reject": reject, "edit": edit,
+		},
 	})
 }
 
@@ -121,6 +123,19 @@ func reject(ts *testscript.TestScript, negated bool, args []string) {
 	ts.Check(err)
 	_, err = tx.Reject(store.Reject{Stream: args[1], Source: "/api/v2/there", Reason: "too new", Raw: []byte(ts.ReadFile(args[2]))})
 	ts.Check(errors.Join(err, tx.Commit(), mirror.Close()))
+}
+
+func edit(ts *testscript.TestScript, negated bool, args []string) {
+	if negated || len(args) < 2 {
+		ts.Fatalf("usage: edit FILE SQL…")
+	}
+	db, err := sql.Open("sqlite", "file:"+ts.MkAbs(args[0])+"?mode=rw")
+	ts.Check(err)
+	for _, statement := range args[1:] {
+		_, err := db.Exec(statement)
+		ts.Check(err)
+	}
+	ts.Check(db.Close())
 }
 
 func exits(ts *testscript.TestScript, negated bool, args []string) {

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -20,6 +22,7 @@ type syncFlags struct {
 	full            bool
 	dryRun          bool
 	acceptDeletions bool
+	repair          bool
 	wait            bool
 	asJSON          bool
 }
@@ -36,16 +39,26 @@ equipments; all of them when none is named.
 Equipment can only be asked for new items: --full catches prices and stock. A record
 that two full syncs in a row do not find is marked as gone; when too many are
 missing at once none is, and the command fails, unless --accept-deletions says
-that they are gone indeed.`,
-		Example:   "  solarmirror sync\n  solarmirror sync equipments --full",
+that they are gone indeed.
+
+A sync leaves a record alone that the platform did not change. --full --repair also compares
+its rows, and writes the record anew where somebody edited, added or deleted rows by SQL.
+It deletes child rows without a root row, lists what it did, and builds the marts from
+nothing. It brings back personal data that "forget" erased and the platform still lists.
+With --dry-run it lists what it would do.`,
+		Example:   "  solarmirror sync\n  solarmirror sync equipments --full\n  solarmirror sync --full --repair --dry-run",
 		ValidArgs: pull.StreamNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			streams, err := pull.ParseStreams(args)
 			if err != nil {
 				return &usageError{command: cmd.CommandPath(), err: err}
 			}
+			if f.repair && !f.full {
+				command := strings.Join(append([]string{cmd.CommandPath()}, args...), " ") + " --full --repair"
+				return &usageError{command: cmd.CommandPath(), err: fmt.Errorf("--repair compares every record and needs --full: run %q", command)}
+			}
 			return a.sync(cmd.Context(), f, pull.Options{
-				Streams: streams, Full: f.full, DryRun: f.dryRun, AcceptDeletions: f.acceptDeletions, Trigger: store.TriggerManual,
+				Streams: streams, Full: f.full, DryRun: f.dryRun, AcceptDeletions: f.acceptDeletions, Repair: f.repair, Trigger: store.TriggerManual,
 			})
 		},
 	}
@@ -53,6 +66,7 @@ that they are gone indeed.`,
 	flags.BoolVar(&f.full, "full", false, "read everything, not only what was updated")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "read and compare, write nothing")
 	flags.BoolVar(&f.acceptDeletions, "accept-deletions", false, "with --full: mark missing records as gone, however many")
+	flags.BoolVar(&f.repair, "repair", false, "with --full: write edited records anew and delete orphans, which verify lists")
 	flags.BoolVar(&f.wait, "wait", false, "wait for another run to end instead of failing with exit code 11")
 	flags.BoolVar(&f.asJSON, "json", false, "print the result as one JSON object")
 	return cmd

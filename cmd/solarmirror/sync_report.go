@@ -27,14 +27,16 @@ type streamJSON struct {
 	Requests  int64   `json:"requests"`
 	Seconds   float64 `json:"seconds"`
 	RowsPerS  float64 `json:"rows_per_second"`
-	Error     string  `json:"error,omitempty"`
+
+	Repairs []differenceJSON `json:"repairs,omitempty"`
+	Error   string           `json:"error,omitempty"`
 }
 
 func streamResult(s pull.StreamReport) streamJSON {
 	r := streamJSON{
 		Stream: s.Stream, Full: s.Full, Seen: s.Counts.Records, New: s.Counts.Inserted, Changed: s.Counts.Changed,
 		Unchanged: s.Counts.Unchanged, Rejected: s.Counts.Rejected, Requests: s.Requests,
-		Seconds: s.Duration.Seconds(), RowsPerS: perSecond(s.Counts.Records, s.Duration),
+		Seconds: s.Duration.Seconds(), RowsPerS: perSecond(s.Counts.Records, s.Duration), Repairs: differencesJSON(s.Repairs),
 	}
 	if s.Err != nil {
 		r.Error = s.Err.Error()
@@ -65,6 +67,7 @@ func writeReportJSON(w io.Writer, r *pull.Report) error {
 }
 
 func writeReportTable(w io.Writer, r *pull.Report) error {
+	repairs, repaired := newDifferenceTable(), 0
 	t := newTable("stream", "seen", "new", "changed", "unchanged", "rejected", "requests", "seconds", "rows/s", "outcome")
 	for _, s := range r.Streams {
 		v := streamResult(s)
@@ -74,6 +77,16 @@ func writeReportTable(w io.Writer, r *pull.Report) error {
 		}
 		t.add(v.Stream, v.Seen, v.New, v.Changed, v.Unchanged, v.Rejected, v.Requests,
 			fmt.Sprintf("%.1f", v.Seconds), fmt.Sprintf("%.0f", v.RowsPerS), outcome)
+		repairs.addDifferences(s.Repairs)
+		repaired += len(s.Repairs)
 	}
-	return t.write(w)
+	if err := t.write(w); err != nil || repaired == 0 {
+		return err
+	}
+	done := "repaired"
+	if r.RunID == 0 {
+		done = "to be repaired"
+	}
+	fmt.Fprintf(w, "\n%d differences %s:\n", repaired, done)
+	return repairs.write(w)
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,9 +20,20 @@ func newVerifyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [stream…]",
 		Short: "Compare the mirror with the platform; changes nothing",
-		Long: `Read the streams whole and compare keys, counts and content with the mirror. Lists
-what is missing, extra or different, and exits with 3 when there is any of it. What was
-updated since the last sync differs, rightly: sync first.`,
+		Long: `Read the streams whole and compare keys, counts, content and rows with the mirror.
+Exits with 3 when it finds a difference:
+
+  missing  the platform lists the record, the mirror does not have it
+  extra    the mirror has the record, the platform does not list it
+  differs  the platform changed the record since the last sync: sync first
+  edited   the platform did not change the record; its rows in the mirror are not those
+           a sync would write: somebody edited, added or deleted rows by SQL, or the
+           person was erased with "forget"
+  orphan   child rows without a root row, named by the surrogate key they hold
+
+"solarmirror sync --full" brings in what is missing or differs, and the second one in a row
+marks what is extra as gone. "solarmirror sync --full --repair" also writes edited records
+anew and deletes orphans. History, ledger and marts are not compared.`,
 		Example:   "  solarmirror verify equipments",
 		ValidArgs: pull.StreamNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,10 +49,17 @@ updated since the last sync differs, rightly: sync first.`,
 }
 
 // differencesError is a mirror that does not hold what the platform lists.
-type differencesError struct{ n int }
+type differencesError struct {
+	n      int
+	repair bool // some of them a plain sync leaves as they are
+}
 
 func (e *differencesError) Error() string {
-	return fmt.Sprintf("%d records differ; run \"solarmirror sync --full\", then verify again", e.n)
+	command := "solarmirror sync --full"
+	if e.repair {
+		command += " --repair"
+	}
+	return fmt.Sprintf("%d differences; run %q, then verify again", e.n, command)
 }
 
 func (a *app) verify(ctx context.Context, streams []*pull.Stream, asJSON bool) error {
@@ -71,10 +91,11 @@ func (a *app) verify(ctx context.Context, streams []*pull.Stream, asJSON bool) e
 
 // discrepancy is what the exit code follows from.
 func discrepancy(list []pull.Verification) error {
-	n := 0
+	var found differencesError
 	var failed []error
 	for _, v := range list {
-		n += len(v.Differences)
+		found.n += len(v.Differences)
+		found.repair = found.repair || slices.ContainsFunc(v.Differences, pull.Difference.NeedsRepair)
 		if v.Err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", v.Stream, v.Err))
 		}
@@ -84,8 +105,8 @@ func discrepancy(list []pull.Verification) error {
 		return errors.Join(failed...)
 	case len(failed) > 0:
 		return &pull.PartialError{Err: errors.Join(failed...)}
-	case n > 0:
-		return &differencesError{n}
+	case found.n > 0:
+		return &found
 	}
 	return nil
 }
@@ -100,9 +121,27 @@ type verificationJSON struct {
 }
 
 type differenceJSON struct {
-	Type string `json:"type"`
-	Key  string `json:"key"`
-	Kind string `json:"kind"`
+	Type   string   `json:"type"`
+	Key    string   `json:"key"`
+	Kind   string   `json:"kind"`
+	Tables []string `json:"tables,omitempty"`
+}
+
+func differencesJSON(list []pull.Difference) []differenceJSON {
+	out := make([]differenceJSON, len(list))
+	for i, d := range list {
+		out[i] = differenceJSON{Type: d.Key[0], Key: d.Key[1], Kind: d.Kind, Tables: d.Tables}
+	}
+	return out
+}
+
+func newDifferenceTable() *table { return newTable("stream", "type", "key", "how", "tables") }
+
+// addDifferences adds rows up to shownDifferences.
+func (t *table) addDifferences(list []pull.Difference) {
+	for _, d := range list[:min(len(list), shownDifferences-len(t.rows))] {
+		t.add(d.Stream, d.Key[0], printable(d.Key[1]), d.Kind, strings.Join(d.Tables, ", "))
+	}
 }
 
 // shownDifferences is how many differences the table lists; --json lists all.
@@ -112,20 +151,20 @@ func (a *app) printVerification(list []pull.Verification, asJSON bool) error {
 	if asJSON {
 		return a.printVerificationJSON(list)
 	}
-	sums := newTable("stream", "on the platform", "in the mirror", "missing", "extra", "different", "rejected")
-	rows := newTable("stream", "type", "key", "how")
+	sums := newTable("stream", "on the platform", "in the mirror", "missing", "extra", "different", "edited", "orphans", "rejected")
+	rows := newDifferenceTable()
 	for _, v := range list {
 		if v.Err != nil { // the error is told apart
-			sums.add(v.Stream, nil, nil, nil, nil, nil, nil)
+			sums.add(v.Stream, nil, nil, nil, nil, nil, nil, nil, nil)
 			continue
 		}
 		count := map[string]int{}
 		for _, d := range v.Differences {
-			if count[d.Kind]++; len(rows.rows) < shownDifferences {
-				rows.add(v.Stream, d.Key[0], printable(d.Key[1]), d.Kind)
-			}
+			count[d.Kind]++
 		}
-		sums.add(v.Stream, v.Platform, v.Mirror, count[pull.DiffMissing], count[pull.DiffExtra], count[pull.DiffContent], v.Rejected)
+		rows.addDifferences(v.Differences)
+		sums.add(v.Stream, v.Platform, v.Mirror, count[pull.DiffMissing], count[pull.DiffExtra], count[pull.DiffContent],
+			count[pull.DiffEdited], count[pull.DiffOrphan], v.Rejected)
 	}
 	if err := sums.write(a.stdout); err != nil || len(rows.rows) == 0 {
 		return err
@@ -140,10 +179,7 @@ func (a *app) printVerificationJSON(list []pull.Verification) error {
 		Streams []verificationJSON `json:"streams"`
 	}{At: time.Now().UTC()}
 	for _, v := range list {
-		s := verificationJSON{Stream: v.Stream, Platform: v.Platform, Mirror: v.Mirror, Rejected: v.Rejected, Differences: []differenceJSON{}}
-		for _, d := range v.Differences {
-			s.Differences = append(s.Differences, differenceJSON{Type: d.Key[0], Key: d.Key[1], Kind: d.Kind})
-		}
+		s := verificationJSON{Stream: v.Stream, Platform: v.Platform, Mirror: v.Mirror, Rejected: v.Rejected, Differences: differencesJSON(v.Differences)}
 		if v.Err != nil {
 			s.Error = v.Err.Error()
 		}

@@ -119,7 +119,7 @@ func (e *Engine) backfillStream(ctx context.Context, j *job, at Stretch, restart
 			continue
 		}
 		r := &reading{pass: pass, from: at.From, to: at.To}
-		if r.window, err = e.openWindow(ctx, j.stream.Name(), pass, at.From, at.To, j.runID); err != nil {
+		if r.window, err = e.openWindow(ctx, j, pass, at.From, at.To); err != nil {
 			return err
 		}
 		if restart {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"solarmirror/store"
 )
@@ -101,6 +102,8 @@ func (b *batch) commit() error {
 	}
 	b.job.report.Counts.Add(b.counts)
 	b.job.report.Requests += b.requests
+	maps.Copy(b.job.repaired, b.job.writer.repaired)
+	clear(b.job.writer.repaired)
 	b.tx, b.slices, b.counts, b.requests, b.began = nil, 0, store.Counts{}, 0, true
 	b.engine.show(b.progress)
 	return nil
@@ -127,6 +130,7 @@ func (b *batch) fail(err error) error {
 		err = errors.Join(err, b.tx.Rollback())
 	}
 	b.job.writer.reset()
+	clear(b.job.writer.repaired)
 	b.tx, b.failed = nil, err
 	return err
 }

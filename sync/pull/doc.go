@@ -70,6 +70,27 @@
 // nothing else. A page older than the content it would replace does not replace it. What cannot be keyed goes to _rejects and
 // the rest of the page is loaded. In the same transaction the history tables follow what changed of the columns they track.
 //
+// # Verify and repair
+//
+// [Engine.Verify] flattens every record the platform lists and compares the result with the rows
+// in the mirror, page by page, with one query per table. A record is "edited" where the stored
+// hash is the platform's and a row, a value or a type is not what it flattens to. The reverse,
+// rebuilding the record from its rows and comparing hashes, does not work: rows do not tell null
+// from absent, 1 from 1.0 or one way of writing a time from another, so the hash would differ for
+// rows that nobody touched; and it would not name the table. A row whose root row is gone belongs
+// to no record: an orphan, named by its surrogate key.
+//
+// [Options].Repair adds the same comparison to a full sync. An edited record is written anew with
+// its stored _changed_at and without a look at its history: the platform changed nothing. Orphans
+// are deleted before the streams are read. Marts are built from nothing, since what SQL did left
+// no note of which rows are stale. An interrupted window is read from its start.
+//
+// Neither looks at history, ledger and marts, at the bookkeeping columns of root rows, or at the
+// rows of tombstones and of records the platform does not list: nothing says what they should be.
+//
+// Of 100,000 requests verify takes 0.23 ms of CPU for each and 56 MB (0.07 ms and 60 MB when it
+// compared hashes alone); 91 MB where each of them was edited.
+//
 // # Speed
 //
 // While a slice is looked at and written, the next ones are fetched: InFlight at one time, and where the list's length is known four times as many
@@ -138,6 +159,9 @@
 //	    undisturbed one
 //	go test ./sync/pull -v -timeout 0 -run TestPromotionOfLargeMirror -promoted 210000
 //	    an upgrade of a mirror of 1,060 MB, stopped 11 times on the way: the same as one that was read by the newer program
+//	go test ./sync/pull -v -timeout 0 -run RepairOfRandomEdits -seeds 120
+//	    60 mirrors x 4 rounds of random SQL: verify names the touched records and no other, a repair
+//	    puts them back, history and _changed_at stay, and verify then finds nothing
 //	go test ./sync/pull -v -timeout 0 -run MartsKeepInStep -seeds 250
 //	    marts kept in step are those built from nothing
 //	go test ./sync/pull -v -timeout 0 -run MartsReconcile -requests 20000

@@ -1,6 +1,7 @@
 package pull
 
 import (
+	"cmp"
 	"errors"
 	"runtime"
 	"slices"
@@ -23,8 +24,11 @@ type writer struct {
 	// Of what waits in batch.
 	waiting            map[uint64]bool // ids of the records
 	inserted, replaced []int64         // surrogate keys
+	edited             []int64         // likewise, of records whose history does not change
 
-	keyless int // records without a key that had not been met before
+	repair   *comparer                       // nil unless edited records are to be written anew
+	repaired map[store.NaturalKey]Difference // edited records since the last commit
+	keyless  int                             // records without a key that had not been met before
 }
 
 // maxWaiting is how many records wait at the most, but for what the last slice has more. Each takes about 10 KB.
@@ -99,6 +103,10 @@ func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []reco
 	if err != nil {
 		return nil, err
 	}
+	edited, err := w.findEdited(tx, records, stored)
+	if err != nil {
+		return nil, err
+	}
 	at := store.FormatTime(pageTime(page))
 	keys := make([]int64, 0, len(records))
 	var load []flatten.Record
@@ -109,7 +117,7 @@ func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []reco
 		if err != nil {
 			return nil, err
 		}
-		if !worth {
+		if !worth && edited[i] == nil {
 			counts.Unchanged++
 			keys = append(keys, known.Key)
 			continue
@@ -118,7 +126,11 @@ func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []reco
 		if key == 0 {
 			key = tx.NewKey(w.stream.Root())
 		}
-		load = append(load, flatten.Record{Key: key, Partition: w.stream.partition, RawHash: r.hash, At: max(at, known.ChangedAt), Raw: r.raw})
+		changedAt := max(at, known.ChangedAt)
+		if edited[i] != nil {
+			changedAt = cmp.Or(known.ChangedAt, at)
+		}
+		load = append(load, flatten.Record{Key: key, Partition: w.stream.partition, RawHash: r.hash, At: changedAt, Raw: r.raw})
 		loaded = append(loaded, i)
 	}
 	for n, bad := range w.crew.Flatten(load) {
@@ -135,6 +147,10 @@ func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []reco
 		case known.Key == 0:
 			w.inserted = append(w.inserted, key)
 			counts.Inserted++
+		case edited[loaded[n]] != nil:
+			w.edited = append(w.edited, key)
+			w.repaired[r.key] = Difference{Stream: w.stream.Name(), Key: r.key, Kind: DiffEdited, Tables: edited[loaded[n]]}
+			counts.Changed++
 		default:
 			w.replaced = append(w.replaced, key)
 			counts.Changed++
@@ -152,7 +168,7 @@ func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []reco
 func (w *writer) flush(tx *store.Tx) error {
 	defer w.reset()
 	if len(w.waiting) > 0 {
-		if err := tx.Upsert(w.batch.Rows, w.replaced); err != nil {
+		if err := tx.Upsert(w.batch.Rows, slices.Concat(w.replaced, w.edited)); err != nil {
 			return err
 		}
 		if err := tx.Follow(w.stream.Root(), w.inserted, w.replaced); err != nil {
@@ -166,7 +182,7 @@ func (w *writer) flush(tx *store.Tx) error {
 func (w *writer) reset() {
 	w.batch.Reset()
 	clear(w.waiting)
-	w.inserted, w.replaced = w.inserted[:0], w.replaced[:0]
+	w.inserted, w.replaced, w.edited = w.inserted[:0], w.replaced[:0], w.edited[:0]
 }
 
 // worthLoading says whether a record must be flattened: it is new, or its content differs and is not older than what is

@@ -16,6 +16,8 @@ type job struct {
 	options Options
 	runID   int64
 	report  *StreamReport
+	// repaired are the edited records written anew and committed. A dry run may write one twice.
+	repaired map[store.NaturalKey]Difference
 }
 
 // reading is one scan of a job and what it is for.
@@ -48,7 +50,7 @@ func (e *Engine) syncStream(ctx context.Context, j *job) error {
 			r.from = lookback(mark.Watermark, e.OverlapDays)
 		}
 		if j.report.Full = r.from == ""; j.report.Full {
-			if r.window, err = e.openWindow(ctx, mark.Stream, pass, "", "", j.runID); err != nil {
+			if r.window, err = e.openWindow(ctx, j, pass, "", ""); err != nil {
 				return err
 			}
 			sweep = append(sweep, r.window)

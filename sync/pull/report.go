@@ -22,8 +22,9 @@ type StreamReport struct {
 	Counts   store.Counts
 	Requests int64 // HTTP requests, retries included
 	Duration time.Duration
-	Full     bool  // everything was asked for, not only updates
-	Err      error // nil when every pass ended cleanly and the watermarks moved
+	Full     bool         // everything was asked for, not only updates
+	Err      error        // nil when every pass ended cleanly and the watermarks moved
+	Repairs  []Difference // edited records that were written anew, and deleted orphans
 }
 
 // Total adds up what all streams did.

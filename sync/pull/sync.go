@@ -41,6 +41,7 @@ type Options struct {
 	Full            bool // read everything, whatever the watermark
 	DryRun          bool // read and compare, write nothing
 	AcceptDeletions bool // mark as gone however many are missing
+	Repair          bool // with Full: write edited records anew and delete orphans
 	Trigger         string
 	Command         string // as the ledger calls the run; "" is sync
 }
@@ -71,15 +72,22 @@ func (e *Engine) run(ctx context.Context, command string, o Options, work func(c
 		report.Streams = nil
 		return report, err
 	}
-	e.readStreams(ctx, o, report, work)
-	err := report.conclude(ctx)
+	err := e.deleteOrphans(ctx, o, report)
+	if err == nil {
+		e.readStreams(ctx, o, report, work)
+		err = report.conclude(ctx)
+	}
 	if o.DryRun || errors.Is(err, store.ErrCorrupt) { // nothing should be written to a damaged file any more
 		return report, err
 	}
 	if bad := e.finish(ctx, report, err); bad != nil || ctx.Err() != nil || report.mirrorFailed() {
 		return report, errors.Join(err, bad) // the next run brings the marts up to date
 	}
-	return report, errors.Join(err, e.Mirror.RefreshMarts(ctx))
+	refresh := e.Mirror.RefreshMarts
+	if o.Repair {
+		refresh = e.Mirror.RebuildMarts
+	}
+	return report, errors.Join(err, refresh(ctx))
 }
 
 // start opens the run's row and recalls the dialect, of a mirror of this platform.
@@ -126,9 +134,14 @@ func (e *Engine) readStreams(ctx context.Context, o Options, report *Report, wor
 		j := &job{stream: s, options: o, runID: report.RunID, report: &report.Streams[i]}
 		j.report.Stream = s.Name()
 		j.writer = newWriter(s, report.RunID, e.Now)
+		if o.Repair {
+			j.repaired = map[store.NaturalKey]Difference{}
+			j.writer.repair, j.writer.repaired = newComparer(s), map[store.NaturalKey]Difference{}
+		}
 		streams.Go(func() {
 			began := e.Now()
 			j.report.Err = work(ctx, j)
+			j.report.Repairs = append(j.report.Repairs, sorted(j.repaired)...)
 			j.report.Duration = e.Now().Sub(began)
 			if stopsRun(j.report.Err) {
 				cancel(fmt.Errorf("%s met what would stop it, too", j.stream.Name()))

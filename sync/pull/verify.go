@@ -3,27 +3,31 @@ package pull
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"solarmirror/store"
-	"solarmirror/sync/flatten"
 )
 
 // Difference is one record in which the mirror and the platform differ.
 type Difference struct {
 	Stream string
-	Key    store.NaturalKey
-	Kind   string // DiffMissing, DiffExtra or DiffContent
+	Key    store.NaturalKey // of an orphan: name and value of its surrogate key
+	Kind   string           // one of the kinds below
+	Tables []string         // of DiffEdited and DiffOrphan: where the rows are
 }
 
 // Kinds of difference.
 const (
 	DiffMissing = "missing" // the platform lists it, the mirror has it not, or as gone
 	DiffExtra   = "extra"   // the mirror has it, the platform does not list it
-	DiffContent = "differs" // both have it, with different content
+	DiffContent = "differs" // the content has changed on the platform since the last sync
+	DiffEdited  = "edited"  // the content has not, but its rows are not what it flattens to
+	DiffOrphan  = "orphan"  // rows of child tables whose root row is gone
 )
+
+// NeedsRepair says whether a sync without Repair leaves the difference as it is.
+func (d Difference) NeedsRepair() bool { return d.Kind == DiffEdited || d.Kind == DiffOrphan }
 
 // Verification is how a stream's mirror compares with the platform.
 type Verification struct {
@@ -35,20 +39,27 @@ type Verification struct {
 	Err         error // why it could not be compared; nil when it was
 }
 
-// Verify reads the streams whole, both passes, and compares keys and content with the mirror. It changes nothing. A record that was
-// updated since the last sync differs, rightly.
+// Verify reads the streams whole, both passes, and compares keys, content and rows with the mirror.
+// It changes nothing. A record that was updated since the last sync differs, rightly. Memory grows
+// with the differences, not with the records.
 func (e *Engine) Verify(ctx context.Context, streams []*Stream) ([]Verification, error) {
 	if err := e.startReading(ctx); err != nil {
 		return nil, err
 	}
 	list := make([]Verification, len(streams))
 	for i, s := range streams {
-		list[i] = e.verifyStream(ctx, s)
+		list[i] = e.verifyStream(ctx, s, firstOfRoot(streams, s))
 		if stopsRun(list[i].Err) || ctx.Err() != nil {
 			return list[:i+1], list[i].Err
 		}
 	}
 	return list, nil
+}
+
+// firstOfRoot says whether a stream is the first one with its root: orphans have no type that would
+// tell orders from budgets.
+func firstOfRoot(streams []*Stream, s *Stream) bool {
+	return streams[slices.IndexFunc(streams, func(other *Stream) bool { return other.Root() == s.Root() })] == s
 }
 
 // startReading recalls the dialect for work that changes nothing, on a mirror of this platform.
@@ -60,82 +71,155 @@ func (e *Engine) startReading(ctx context.Context) error {
 	return e.recallDialect(ctx)
 }
 
-func (e *Engine) verifyStream(ctx context.Context, s *Stream) Verification {
-	v := Verification{Stream: s.Name()}
-	listed, err := e.listAll(ctx, s, &v)
-	if err != nil {
-		v.Err = err
-		return v
+func (e *Engine) verifyStream(ctx context.Context, s *Stream, withOrphans bool) Verification {
+	c := &check{
+		Verification: Verification{Stream: s.Name()},
+		mirror:       e.Mirror, comparer: newComparer(s), seen: keySet{}, found: map[store.NaturalKey]Difference{},
 	}
-	for _, r := range listed {
-		if r.sound {
-			v.Platform++
-		}
+	c.Err = e.listAll(ctx, s, c)
+	if c.Err == nil {
+		c.Err = c.finish(ctx, withOrphans)
 	}
-	for p, err := range e.Mirror.Present(ctx, s.Root(), s.partition) {
-		if err != nil {
-			v.Err = err
-			return v
-		}
-		v.Mirror++
-		r, ok := listed[p.Natural]
-		switch {
-		case !ok:
-			v.differs(p.Natural, DiffExtra)
-		case !r.sound: // it is there, and no content to compare with
-		case r.raw != p.Hash.Raw && r.canonical != p.Hash.Canonical:
-			v.differs(p.Natural, DiffContent)
-		}
-		delete(listed, p.Natural)
-	}
-	for key, r := range listed {
-		if r.sound {
-			v.differs(key, DiffMissing)
-		}
-	}
-	slices.SortFunc(v.Differences, func(a, b Difference) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), slices.Compare(a.Key[:], b.Key[:]))
-	})
-	return v
+	return c.Verification
 }
 
-func (v *Verification) differs(key store.NaturalKey, kind string) {
-	v.Differences = append(v.Differences, Difference{Stream: v.Stream, Key: key, Kind: kind})
-}
-
-// listing is a record as the platform lists it.
-type listing struct {
-	raw, canonical uint64 // hashes
-	sound          bool   // a sync could load it
-}
-
-// listAll reads every pass of a stream, and keeps of each record what it takes to compare it.
-func (e *Engine) listAll(ctx context.Context, s *Stream, v *Verification) (map[store.NaturalKey]listing, error) {
+// listAll reads every pass of a stream, and compares each slice with the mirror.
+func (e *Engine) listAll(ctx context.Context, s *Stream, c *check) error {
 	if err := e.ensureDialect(ctx, s, true); err != nil {
-		return nil, &fetchError{err}
+		return &fetchError{err}
 	}
-	listed := map[store.NaturalKey]listing{}
 	for _, pass := range s.passes {
 		progress := Progress{Stream: s.Name(), Pass: pass, Total: -1}
 		for sl, err := range e.newScan(s, &reading{pass: pass}).slices(ctx) {
 			if err != nil {
-				return nil, &fetchError{err}
+				return &fetchError{err}
 			}
-			for _, r := range sl.records {
-				if r.reject != nil {
-					v.Rejected++
-					continue
-				}
-				canonical, followed := flatten.Canonical(r.raw)
-				sound := followed && jsontext.Value(r.raw).IsValid() // depth; duplicate keys, UTF-8
-				if !sound {
-					v.Rejected++
-				}
-				listed[r.key] = listing{r.hash, canonical, sound}
+			if err := c.slice(ctx, sl); err != nil {
+				return err
 			}
 			progress.add(sl.page, store.Counts{Records: int64(len(sl.records))})
 			e.show(progress)
 		}
 	}
-	return listed, nil
+	return nil
 }
+
+// check is the verification of one stream under way.
+type check struct {
+	Verification
+	mirror   *store.Mirror
+	comparer *comparer
+	seen     keySet                          // surrogate keys of listed records
+	found    map[store.NaturalKey]Difference // a record read again may differ no more
+}
+
+// slice compares the records of a slice with the mirror.
+func (c *check) slice(ctx context.Context, sl slice) error {
+	var keyed []record
+	for _, r := range sl.records {
+		if r.reject != nil {
+			c.Rejected++
+			continue
+		}
+		keyed = append(keyed, r)
+	}
+	for len(keyed) > 0 {
+		var first []record
+		first, keyed = apart(keyed)
+		keys := make([]store.NaturalKey, len(first))
+		for i, r := range first {
+			keys[i] = r.key
+		}
+		held, err := c.mirror.Held(ctx, c.comparer.stream.Root(), keys)
+		if err != nil {
+			return err
+		}
+		for i, r := range first {
+			c.record(r, held[i])
+		}
+	}
+	return nil
+}
+
+// record compares one record.
+func (c *check) record(r record, held store.Held) {
+	delete(c.found, r.key)
+	tables, err := c.comparer.edited(r, held.Key, held.Rows)
+	if err != nil { // there are no rows to compare; the mirror may hold an earlier content
+		c.Rejected++
+		c.seen.add(held.Key)
+		return
+	}
+	if held.Key == 0 || held.Deleted {
+		c.differs(r.key, DiffMissing, nil)
+		return
+	}
+	if !c.seen.has(held.Key) {
+		c.seen.add(held.Key)
+		c.Platform++
+	}
+	switch {
+	case !sameContent(r, held.Hash):
+		c.differs(r.key, DiffContent, nil)
+	case len(tables) > 0:
+		c.differs(r.key, DiffEdited, tables)
+	}
+}
+
+func (c *check) differs(key store.NaturalKey, kind string, tables []string) {
+	c.found[key] = Difference{Stream: c.Stream, Key: key, Kind: kind, Tables: tables}
+}
+
+// finish looks for what the platform does not list, and lists the differences.
+func (c *check) finish(ctx context.Context, withOrphans bool) error {
+	for _, d := range c.found {
+		if d.Kind == DiffMissing {
+			c.Platform++
+		}
+	}
+	root := c.comparer.stream.Root()
+	for p, err := range c.mirror.Present(ctx, root, c.comparer.stream.partition) {
+		if err != nil {
+			return err
+		}
+		c.Mirror++
+		_, missed := c.found[p.Natural]
+		switch {
+		case c.seen.has(p.Key):
+		case missed: // a sync has loaded it meanwhile
+			delete(c.found, p.Natural)
+		default:
+			c.differs(p.Natural, DiffExtra, nil)
+		}
+	}
+	c.Differences = sorted(c.found)
+	if withOrphans {
+		orphans, err := c.mirror.Orphans(ctx, root)
+		if err != nil {
+			return err
+		}
+		c.Differences = append(c.Differences, orphanDifferences(c.comparer.stream, orphans)...)
+	}
+	return nil
+}
+
+func orphanDifferences(s *Stream, orphans []store.Orphan) (list []Difference) {
+	for _, o := range orphans {
+		list = append(list, Difference{Stream: s.Name(), Key: store.NaturalKey{s.Root().Key[0], o.Key}, Kind: DiffOrphan, Tables: o.Tables})
+	}
+	return list
+}
+
+// sorted orders differences by kind and key.
+func sorted(found map[store.NaturalKey]Difference) []Difference {
+	return slices.SortedFunc(maps.Values(found), func(a, b Difference) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), slices.Compare(a.Key[:], b.Key[:]))
+	})
+}
+
+// keySet is a set of surrogate keys. They are dense, so a million take a few hundred kilobytes; SQL
+// can have written any others.
+type keySet map[int64]uint64
+
+func (s keySet) add(key int64)      { s[key>>6] |= 1 << (key & 63) }
+func (s keySet) has(key int64) bool { return s[key>>6]&(1<<(key&63)) != 0 }

@@ -56,15 +56,15 @@ func TestVerify(t *testing.T) {
 		fmt.Sprintf("UPDATE requests SET _deleted_at = '2026-01-01 00:00:00.000' WHERE request_key = %v", row[2][0]),
 	)
 	want := []Difference{
-		{"orders", store.NaturalKey{"order", row[0][1].(string)}, DiffContent},
-		{"orders", store.NaturalKey{"order", "nowhere"}, DiffExtra},
+		{Stream: "orders", Key: store.NaturalKey{"order", row[0][1].(string)}, Kind: DiffContent},
+		{Stream: "orders", Key: store.NaturalKey{"order", "nowhere"}, Kind: DiffExtra},
 	}
 	missing := []string{row[1][1].(string), row[2][1].(string)}
 	if missing[0] > missing[1] {
 		missing[0], missing[1] = missing[1], missing[0]
 	}
 	for _, id := range missing {
-		want = append(want, Difference{"orders", store.NaturalKey{"order", id}, DiffMissing})
+		want = append(want, Difference{Stream: "orders", Key: store.NaturalKey{"order", id}, Kind: DiffMissing})
 	}
 	before := r.bytes()
 	var got []Difference

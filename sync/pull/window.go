@@ -51,16 +51,18 @@ type window struct {
 // the last is read again after a kill.
 const saveEvery = 20
 
-// openWindow returns the window of that identity: as far as it was read, or new.
-func (e *Engine) openWindow(ctx context.Context, stream, pass, from, to string, runID int64) (*window, error) {
+// openWindow returns the window of that identity: as far as it was read, or new. A repair reads
+// what an interrupted run has read already, since that run compared no rows.
+func (e *Engine) openWindow(ctx context.Context, j *job, pass, from, to string) (*window, error) {
+	stream := j.stream.Name()
 	w, known, err := e.Mirror.Window(ctx, stream, pass, from, to)
 	if err != nil {
 		return nil, err
 	}
-	if !known || !w.CompletedAt.IsZero() {
+	if !known || !w.CompletedAt.IsZero() || j.options.Repair {
 		w = store.Window{ID: w.ID, Stream: stream, Pass: pass, From: from, To: to}
 	}
-	w.RunID = runID
+	w.RunID = j.runID
 	return &window{Window: w, seen: parseBitmap(w.Seen)}, nil
 }
 
