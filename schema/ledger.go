@@ -50,6 +50,7 @@ var Watermarks = &Table{
 		own("watermark", Date, "The platform's date on which the last clean pass began: the next asks for updates from here, less overlap_days.", "Marca d'água").unit("the platform's time zone"),
 		own("complete_through", Timestamp, "The moment up to which the mirror holds everything of this pass.", "Completo até").unit("UTC"),
 		own("last_full_scan_at", Timestamp, "When everything was last read without a date filter.", "Última leitura completa").unit("UTC"),
+		own("promise", Text, "What weakens the last clean pass; NULL when nothing does.", "Ressalva"),
 	},
 }
 

@@ -10,22 +10,24 @@ import (
 // Watermark is up to when one pass over a stream is complete.
 type Watermark struct {
 	Stream          string    `db:"stream"`
-	Pass            string    `db:"pass"` // live or removed
-	Watermark       string    `db:"-"`    // YYYY-MM-DD in the platform's zone; "" before the first complete pass
-	CompleteThrough time.Time `db:"-"`    // zero when unknown
-	LastFullScanAt  time.Time `db:"-"`    // zero when there was none
+	Pass            string    `db:"pass"`    // live or removed
+	Watermark       string    `db:"-"`       // YYYY-MM-DD in the platform's zone; "" before the first complete pass
+	CompleteThrough time.Time `db:"-"`       // zero when unknown
+	LastFullScanAt  time.Time `db:"-"`       // zero when there was none
+	Promise         string    `db:"promise"` // what weakens the last clean pass; "" when nothing does
 }
 
 // watermarkSQL takes the declared type away from the date, which the driver would parse otherwise.
-const watermarkSQL = `SELECT stream, pass, coalesce(watermark, '') AS mark, complete_through, last_full_scan_at FROM _watermarks`
+const watermarkSQL = `SELECT stream, pass, coalesce(watermark, '') AS mark, complete_through, last_full_scan_at,
+	coalesce(promise, '') AS promise FROM _watermarks`
 
 // SetWatermark writes the whole row, in the transaction of the rows it vouches for.
 func (tx *Tx) SetWatermark(w Watermark) error {
 	_, err := tx.exec(fmt.Sprintf("set the watermark of %s (%s)", w.Stream, w.Pass),
-		`INSERT INTO _watermarks (stream, pass, watermark, complete_through, last_full_scan_at) VALUES (?, ?, ?, ?, ?)
+		`INSERT INTO _watermarks (stream, pass, watermark, complete_through, last_full_scan_at, promise) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (stream, pass) DO UPDATE SET watermark = excluded.watermark, complete_through = excluded.complete_through,
-		last_full_scan_at = excluded.last_full_scan_at`,
-		w.Stream, w.Pass, nullableText(w.Watermark), nullableTime(w.CompleteThrough), nullableTime(w.LastFullScanAt))
+		last_full_scan_at = excluded.last_full_scan_at, promise = excluded.promise`,
+		w.Stream, w.Pass, nullableText(w.Watermark), nullableTime(w.CompleteThrough), nullableTime(w.LastFullScanAt), nullableText(w.Promise))
 	return err
 }
 

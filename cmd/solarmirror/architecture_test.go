@@ -39,7 +39,8 @@ func floors() map[string][]string {
 		"store":         {"schema"},
 		"sync/flatten":  {"schema"},
 		simulation:      {"sync/platform"},
-		"sync/pull":     {"sync/platform", "sync/flatten", "store", "schema"},
+		"sync/scan":     {"sync/platform"},
+		"sync/pull":     {"sync/scan", "sync/platform", "sync/flatten", "store", "schema"},
 		"sync/push":     {"sync/platform", "store"},
 	}
 }

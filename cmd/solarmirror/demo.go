@@ -20,6 +20,7 @@ import (
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
 	"solarmirror/sync/pull"
+	"solarmirror/sync/scan"
 )
 
 const (
@@ -115,7 +116,7 @@ func (d *demo) run(ctx context.Context, url string) error {
 	}
 	defer mirror.Close()
 	engine := &pull.Engine{
-		Client: client, Mirror: mirror, Zone: zone, OverlapDays: 2, Paging: pull.Paging{FirstPage: pull.FindFirstPage, Limit: 50}, InFlight: 4,
+		Client: client, Mirror: mirror, Zone: zone, OverlapDays: 2, Paging: pull.Paging{FirstPage: scan.FindFirstPage, Limit: 50}, InFlight: 4,
 		Now: time.Now, Log: zerolog.Nop(),
 	}
 	return d.tell(ctx, engine)

@@ -15,6 +15,7 @@ import (
 
 	"solarmirror/store"
 	"solarmirror/sync/pull"
+	"solarmirror/sync/scan"
 )
 
 // answering is a platform that lists n records in a bare array, whatever it is asked.
@@ -217,7 +218,7 @@ func TestDoctorClock(t *testing.T) {
 
 func TestDoctorDialect(t *testing.T) {
 	t.Parallel()
-	remembered := pull.Dialect{FirstPage: 0, Known: true, Limit: 3, Envelope: "array"}
+	remembered := pull.Dialect{Numbering: scan.Numbering{First: 0, Known: true, Limit: 3, Envelope: "array"}}
 	asked := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" && r.URL.Path != "/api/v2/requests/order/0/3" {
 			t.Errorf("asked for %s", r.URL)

@@ -149,7 +149,7 @@ func (p *patient) firstPage() int {
 		return pinned
 	}
 	if d := pull.ParseDialect(p.meta.Dialect); d.Known {
-		return d.FirstPage
+		return d.First
 	}
 	return 1
 }

@@ -9,6 +9,7 @@ import (
 	"solarmirror/store"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
+	"solarmirror/sync/scan"
 )
 
 // newClient returns the client of the configured platform; observe, where it is not nil, is told of every request.
@@ -34,7 +35,7 @@ func newClient(c config.Config, log zerolog.Logger, observe func(platform.Exchan
 func newEngine(c config.Config, log zerolog.Logger, client *platform.Client, mirror *store.Mirror) *pull.Engine {
 	paging := pull.Paging{FirstPage: c.Platform.FirstPage, Limit: c.Platform.PageLimit}
 	if paging.FirstPage == config.FirstPageAuto {
-		paging.FirstPage = pull.FindFirstPage
+		paging.FirstPage = scan.FindFirstPage
 	}
 	return &pull.Engine{
 		Client: client, Mirror: mirror, Log: log, Now: time.Now,

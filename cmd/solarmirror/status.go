@@ -15,6 +15,7 @@ import (
 	"solarmirror/cmd/internal/age"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
+	"solarmirror/sync/scan"
 )
 
 func newStatusCommand(a *app) *cobra.Command {
@@ -63,11 +64,12 @@ type status struct {
 
 // dialectStatus is how the platform answers, as far as it was found by asking.
 type dialectStatus struct {
-	FirstPage    *int     `json:"first_page"` // nil: not seen yet, the lists were empty
-	PageLimit    int      `json:"page_limit"` // rows a page is asked for
-	OneLimitOnly bool     `json:"one_limit_only"`
-	Envelope     string   `json:"envelope"`
-	DatesIgnored []string `json:"dates_ignored"` // the streams whose date filters the platform does not look at
+	FirstPage     *int     `json:"first_page"`    // nil: not seen yet, the lists were empty
+	PageLimit     int      `json:"page_limit"`    // rows a page is asked for
+	OneSize       []string `json:"one_page_size"` // the streams that are read in pages of one size, since the platform honours no other
+	Envelope      string   `json:"envelope"`
+	DatesIgnored  []string `json:"dates_ignored"`  // the streams whose date filters the platform does not look at
+	TotalsIgnored []string `json:"totals_ignored"` // the streams whose totals count another list
 }
 
 type streamStatus struct {
@@ -76,6 +78,7 @@ type streamStatus struct {
 	AgeSeconds      *float64   `json:"age_seconds"`
 	LastFullScanAt  *time.Time `json:"last_full_scan_at"`
 	Rejected        int64      `json:"rejected"`
+	Promise         string     `json:"promise,omitempty"` // what weakens the last clean passes
 }
 
 // age is AgeSeconds in words.
@@ -133,13 +136,20 @@ func dialectOf(meta store.Meta) *dialectStatus {
 	if d.Limit == 0 {
 		return nil
 	}
-	s := &dialectStatus{PageLimit: d.Limit, OneLimitOnly: d.Fixed, Envelope: d.Envelope, DatesIgnored: []string{}}
+	s := &dialectStatus{PageLimit: d.Limit, OneSize: []string{}, Envelope: d.Envelope, DatesIgnored: []string{}, TotalsIgnored: []string{}}
 	if d.Known {
-		s.FirstPage = &d.FirstPage
+		s.FirstPage = &d.First
 	}
 	for _, stream := range pull.StreamNames() {
-		if d.Ignores[stream] {
+		traits := d.Streams[stream]
+		if traits.IgnoresDates {
 			s.DatesIgnored = append(s.DatesIgnored, stream)
+		}
+		if traits.ForeignTotals {
+			s.TotalsIgnored = append(s.TotalsIgnored, stream)
+		}
+		if traits.Sizes == scan.SizesOne {
+			s.OneSize = append(s.OneSize, stream)
 		}
 	}
 	return s
@@ -155,14 +165,17 @@ func (d *dialectStatus) String() string {
 		first = fmt.Sprintf("first page %d", *d.FirstPage)
 	}
 	parts := []string{first, fmt.Sprintf("page limit %d", d.PageLimit)}
-	if d.OneLimitOnly {
-		parts = append(parts, "this one limit only")
-	}
 	if d.Envelope != "" {
 		parts = append(parts, "envelope "+d.Envelope)
 	}
 	if len(d.DatesIgnored) > 0 {
 		parts = append(parts, "dates ignored for "+strings.Join(d.DatesIgnored, ", "))
+	}
+	if len(d.TotalsIgnored) > 0 {
+		parts = append(parts, "totals not used for "+strings.Join(d.TotalsIgnored, ", "))
+	}
+	if len(d.OneSize) > 0 {
+		parts = append(parts, "pages of one size for "+strings.Join(d.OneSize, ", "))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -177,6 +190,9 @@ func (s *status) readStreams(ctx context.Context, mirror *store.Mirror, now time
 		at := streamStatus{Stream: stream.Name(), Rejected: rejected[stream.Name()]}
 		complete, full, err := pull.CompleteThrough(ctx, mirror, stream)
 		if err != nil {
+			return err
+		}
+		if at.Promise, err = pull.Promise(ctx, mirror, stream); err != nil {
 			return err
 		}
 		at.CompleteThrough, at.LastFullScanAt = known(complete), known(full)
@@ -263,6 +279,7 @@ func (a *app) printStatus(s *status, asJSON bool) error {
 		base = "nothing yet"
 	}
 	fmt.Fprintf(a.stdout, "%s mirrors %s\ndialect: %s\n\n", s.Path, base, s.Dialect)
+	promises := newTable("stream", "what its last clean reads rely on")
 	streams := newTable("stream", "complete through (UTC)", "age", "last full read (UTC)", "rejected")
 	for _, at := range s.Streams {
 		old := "never complete"
@@ -270,6 +287,9 @@ func (a *app) printStatus(s *status, asJSON bool) error {
 			old = at.age()
 		}
 		streams.add(at.Stream, minuteOrNil(at.CompleteThrough), old, minuteOrNil(at.LastFullScanAt), at.Rejected)
+		if at.Promise != "" {
+			promises.add(at.Stream, at.Promise)
+		}
 	}
 	tables := newTable("table", "present", "gone")
 	for _, t := range s.Tables {
@@ -279,7 +299,7 @@ func (a *app) printStatus(s *status, asJSON bool) error {
 	for _, r := range s.LastRuns {
 		runs.add(r.RunID, r.Command, minute(r.StartedAt), r.Outcome, r.Records, r.Inserted, r.Changed, r.Rejected, printable(r.Error))
 	}
-	for _, t := range []*table{streams, tables, runs} {
+	for _, t := range []*table{streams, promises, tables, runs} {
 		if err := a.printSection("", t); err != nil {
 			return err
 		}

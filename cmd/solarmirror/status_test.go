@@ -10,6 +10,7 @@ import (
 
 	"solarmirror/store"
 	"solarmirror/sync/pull"
+	"solarmirror/sync/scan"
 )
 
 func TestDialectInWords(t *testing.T) {
@@ -20,10 +21,14 @@ func TestDialectInWords(t *testing.T) {
 		want    string
 	}{
 		{"nothing yet", "", "not found yet; the first sync asks"},
-		{"the usual", pull.Dialect{FirstPage: 1, Known: true, Limit: 50, Envelope: "items"}.String(), "first page 1, page limit 50, envelope items"},
-		{"empty lists only", pull.Dialect{FirstPage: 1, Limit: 50}.String(), "first page not known yet, page limit 50"},
-		{"everything odd", pull.Dialect{Known: true, Limit: 7, Fixed: true, Envelope: "array", Ignores: map[string]bool{"orders": true, "budgets": false, "equipments": true}}.String(),
-			"first page 0, page limit 7, this one limit only, envelope array, dates ignored for orders, equipments"},
+		{"the usual", pull.Dialect{Numbering: scan.Numbering{First: 1, Known: true, Limit: 50, Envelope: "items"}}.String(), "first page 1, page limit 50, envelope items"},
+		{"empty lists only", pull.Dialect{Numbering: scan.Numbering{First: 1, Limit: 50}}.String(), "first page not known yet, page limit 50"},
+		{"everything odd", pull.Dialect{
+			Numbering: scan.Numbering{Known: true, Limit: 7, Envelope: "array"},
+			Streams: map[string]pull.Traits{
+				"orders": {IgnoresDates: true, Sizes: scan.SizesOne}, "budgets": {ForeignTotals: true}, "equipments": {IgnoresDates: true},
+			},
+		}.String(), "first page 0, page limit 7, envelope array, dates ignored for orders, equipments, totals not used for budgets, pages of one size for orders"},
 	} {
 		if got := dialectOf(store.Meta{Dialect: tc.dialect}).String(); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)

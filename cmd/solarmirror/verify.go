@@ -51,10 +51,14 @@ anew and deletes orphans. History, ledger and marts are not compared.`,
 // differencesError is a mirror that does not hold what the platform lists.
 type differencesError struct {
 	n      int
+	totals int  // of them: the platform counts more than it lists
 	repair bool // some of them a plain sync leaves as they are
 }
 
 func (e *differencesError) Error() string {
+	if e.n == e.totals {
+		return "the platform counts more records than it lists; ask its operators for them: no command can read them"
+	}
 	command := "solarmirror sync --full"
 	if e.repair {
 		command += " --repair"
@@ -95,6 +99,11 @@ func discrepancy(list []pull.Verification) error {
 	var failed []error
 	for _, v := range list {
 		found.n += len(v.Differences)
+		for _, d := range v.Differences {
+			if d.Kind == pull.DiffTotal {
+				found.totals++
+			}
+		}
 		found.repair = found.repair || slices.ContainsFunc(v.Differences, pull.Difference.NeedsRepair)
 		if v.Err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", v.Stream, v.Err))

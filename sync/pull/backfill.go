@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"solarmirror/sync/scan"
 )
 
 // Chunk is how long the windows of a backfill are.
@@ -107,9 +109,10 @@ func (e *Engine) backfillStream(ctx context.Context, j *job, at Stretch, restart
 	if err := e.meet(ctx, j.stream, true); err != nil {
 		return err
 	}
-	if e.ignoresDates(j.stream) {
+	if e.traits(j.stream).IgnoresDates {
 		return &fetchError{&DatesIgnoredError{Stream: j.stream.Name()}}
 	}
+	var open []*reading
 	for _, pass := range j.stream.passes {
 		known, found, err := e.Mirror.Window(ctx, j.stream.Name(), pass, at.From, at.To)
 		if err != nil {
@@ -125,14 +128,11 @@ func (e *Engine) backfillStream(ctx context.Context, j *job, at Stretch, restart
 		if restart {
 			r.window.restart()
 		}
-		if err := e.readFitting(ctx, j, r); err != nil {
-			return err
-		}
-		if err := e.complete(ctx, j, r, nil); err != nil {
+		if open, err = e.readPass(ctx, j, r, open); err != nil {
 			return err
 		}
 	}
-	return nil
+	return e.completeOpen(ctx, j, open)
 }
 
 // restart forgets how far the window was read.
@@ -152,13 +152,14 @@ func (e *Engine) BackfillTail(ctx context.Context, o BackfillOptions) (*Report, 
 		if err != nil {
 			return err
 		}
+		var open []*reading
 		for _, pass := range j.stream.passes {
 			r := &reading{pass: pass, from: lookback(watermarkDate(since, e.Zone), e.OverlapDays)}
-			if err := e.readFitting(ctx, j, r); err != nil {
+			if open, err = e.readPass(ctx, j, r, open); err != nil {
 				return err
 			}
 		}
-		return nil
+		return e.completeOpen(ctx, j, open)
 	})
 	e.makeIndices(ctx, report)
 	return report, err
@@ -223,12 +224,12 @@ func (e *Engine) planWindow(ctx context.Context, s *Stream, pass string, at Stre
 	if p.Done = found && !w.CompletedAt.IsZero() && !restart; p.Done {
 		return p, nil
 	}
-	page, err := e.Client.List(ctx, s.Resource, s.filter(pass, at.From, at.To), e.dialect.FirstPage, 1)
+	page, err := e.Client.List(ctx, s.Resource, s.filter(pass, at.From, at.To), e.dialect.First, 1)
 	if err != nil {
 		return p, err
 	}
 	if page.HasTotal {
-		p.Records, p.Requests = page.Total, plannedRequests(page.Total, e.dialect.Limit)
+		p.Records, p.Requests = page.Total, scan.PlannedRequests(page.Total, e.dialect.Limit)
 		p.Pages = (page.Total + e.dialect.Limit - 1) / e.dialect.Limit
 	}
 	return p, nil

@@ -7,6 +7,7 @@ import (
 	"maps"
 
 	"solarmirror/store"
+	"solarmirror/sync/scan"
 )
 
 // batch is the transaction that the slices of a reading are written in for as long as the next one is there at once, or shortly. It is committed
@@ -30,8 +31,8 @@ type batch struct {
 const maxBatch = 1000
 
 // readAll writes everything that the scan yields.
-func (b *batch) readAll(ctx context.Context, scan *scan) error {
-	for sl, err := range scan.slices(ctx) {
+func (b *batch) readAll(ctx context.Context, s *scan.Scan) error {
+	for sl, err := range s.Slices(ctx) {
 		switch {
 		case b.failed != nil: // before a wait
 			return b.failed
@@ -49,9 +50,9 @@ func (b *batch) readAll(ctx context.Context, scan *scan) error {
 }
 
 // write writes a slice, and commits it with those before when the batch is full. The context is not looked at: a slice that was read is written.
-func (b *batch) write(ctx context.Context, sl slice) error {
+func (b *batch) write(ctx context.Context, sl scan.Slice) error {
 	if err := b.add(ctx, sl); err != nil {
-		return b.fail(fmt.Errorf("writing %s: %w", sl.page.Source, err))
+		return b.fail(fmt.Errorf("writing %s: %w", sl.Page.Source, err))
 	}
 	if !b.began || b.full() {
 		return b.commit()
@@ -59,9 +60,9 @@ func (b *batch) write(ctx context.Context, sl slice) error {
 	return nil
 }
 
-func (b *batch) add(ctx context.Context, sl slice) error {
+func (b *batch) add(ctx context.Context, sl scan.Slice) error {
 	if b.reading.start.IsZero() {
-		b.reading.start = scanStart(sl.page.FetchedAt, sl.page.ServerDate)
+		b.reading.start = scanStart(sl.Page.FetchedAt, sl.Page.ServerDate)
 	}
 	if b.tx == nil {
 		tx, err := b.engine.Mirror.Begin(context.WithoutCancel(ctx))
@@ -80,8 +81,8 @@ func (b *batch) add(ctx context.Context, sl slice) error {
 	}
 	b.slices++
 	b.counts.Add(counts)
-	b.requests += int64(sl.page.Attempts)
-	b.progress.add(sl.page, counts)
+	b.requests += int64(sl.Page.Attempts)
+	b.progress.add(sl.Page, counts)
 	return nil
 }
 

@@ -10,15 +10,16 @@ import (
 	"solarmirror/store"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
+	"solarmirror/sync/scan"
 )
 
 // slicesOf cuts records into slices as a scan would, each a page of its own.
-func slicesOf(r *rig, s *Stream, raws []string, size int) []slice {
-	var list []slice
+func slicesOf(r *rig, s *Stream, raws []string, size int) []scan.Slice {
+	var list []scan.Slice
 	for from := 0; from < len(raws); from += size {
-		sl := slice{page: &platform.Page{Source: "/test", FetchedAt: r.clock.now(), Attempts: 1}, cursor: from + size}
+		sl := scan.Slice{Page: &platform.Page{Source: "/test", FetchedAt: r.clock.now(), Attempts: 1}, Cursor: from + size}
 		for _, raw := range raws[from:min(from+size, len(raws))] {
-			sl.records = append(sl.records, s.identify([]byte(raw)))
+			sl.Records = append(sl.Records, s.identify([]byte(raw)))
 		}
 		list = append(list, sl)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"solarmirror/store"
 	"solarmirror/sync/platform"
+	"solarmirror/sync/scan"
 )
 
 // benchEngine reads a stock over HTTP.
@@ -90,14 +91,15 @@ func BenchmarkScan(b *testing.B) {
 	for _, limit := range []int{50, 500} {
 		b.Run(fmt.Sprintf("pages of %d", limit), func(b *testing.B) {
 			e := benchEngine(b, server.url, limit)
-			e.dialect = Dialect{Known: true, FirstPage: 1, Limit: limit}
+			e.dialect = Dialect{Numbering: scan.Numbering{Known: true, First: 1, Limit: limit}}
 			m := newMeter(b)
 			for b.Loop() {
-				for sl, err := range e.newScan(orders, &reading{pass: live}).slices(b.Context()) {
+				r := &reading{pass: live}
+				for sl, err := range scan.New(e.source(orders, r), e.scanOptions(orders, r)).Slices(b.Context()) {
 					if err != nil {
 						b.Fatal(err)
 					}
-					m.records += int64(len(sl.records))
+					m.records += int64(len(sl.Records))
 				}
 			}
 			m.report()

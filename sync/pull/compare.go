@@ -8,6 +8,7 @@ import (
 	"solarmirror/schema"
 	"solarmirror/store"
 	"solarmirror/sync/flatten"
+	"solarmirror/sync/scan"
 )
 
 // comparer flattens records and compares the result with their rows in the mirror. It belongs to
@@ -25,9 +26,9 @@ func newComparer(s *Stream) *comparer {
 
 // edited returns the tables in which the rows in the mirror are not the rows that the record
 // flattens to. The error is a *flatten.Reject.
-func (c *comparer) edited(r record, key int64, rows []schema.Rows) (tables []string, err error) {
+func (c *comparer) edited(r scan.Record, key int64, rows []schema.Rows) (tables []string, err error) {
 	defer c.batch.Reset()
-	if err := c.flat.Flatten(flatten.Record{Key: key, Partition: c.stream.partition, RawHash: r.hash, Raw: r.raw}); err != nil {
+	if err := c.flat.Flatten(flatten.Record{Key: key, Partition: c.stream.partition, RawHash: r.Hash, Raw: r.Raw}); err != nil {
 		return nil, err
 	}
 	for i := range rows {
@@ -40,11 +41,11 @@ func (c *comparer) edited(r record, key int64, rows []schema.Rows) (tables []str
 
 // sameContent says whether the mirror's hash is that of the record, whatever the order of keys and
 // the white space.
-func sameContent(r record, h store.Hash) bool {
-	if r.hash == h.Raw {
+func sameContent(r scan.Record, h store.Hash) bool {
+	if r.Hash == h.Raw {
 		return true
 	}
-	canonical, ok := flatten.Canonical(r.raw)
+	canonical, ok := flatten.Canonical(r.Raw)
 	return ok && canonical == h.Canonical
 }
 

@@ -14,35 +14,17 @@
 //
 // # Lists that move while they are read
 //
-// Forward paging by number loses a row for each one removed from behind the cursor. A scan therefore reads with anchored
-// overlap. A page number and a limit stand for a span of the list; after a cursor, nextSpan chooses the limit whose span starts
-// three rows before it and ends furthest. A slice is accepted only if its first row was read before in this pass and is unchanged, and if more than
-// half of the rows that followed it then, and one at least, follow it now: then no row that did not itself move can stand between. Otherwise the
-// scan steps back, twice as far each time in a row. It ends with a short slice that holds an anchor, and then reads the head again until a slice is
-// all known, since what was updated meanwhile may have moved there. Then two things are checked: unchanged rows must not have changed places, and
-// there must be as many rows as the smallest total of the pass, less those seen to have gone. When either fails the list is read whole again, eight
-// times at the most, and the union counts. Two rounds with the same rows in the same order overrule a total that is too high.
-//
-// What this promises: no row is lost that was not itself updated, inserted or removed during the pass. What cannot be promised is said: a
-// pass that takes over three times the planned requests fails and names the churn; pages that repeat fail; where the platform's cap is under 20
-// rows, or pages of different limits do not agree, the list is read in pages of one size forward and back, and the window's promise says that.
-//
-// Four rules differ from how they were first thought out, because simulation showed that they had to:
-//
-//   - Two unchanged rows, the first and one wherever in the slice, are no anchor. In a list sorted by update, rows that were touched and read as before
-//     have moved past others that nobody has read: of some 1,300 such lists under heavy churn, two had both in one slice, and rows were lost.
-//   - An unchanged row found out of order is not taken for an unstable list when it stands at one end of a slice and came from more than a
-//     page away: a list sorted by update moves a row there when something invisible in it is touched. Else a busy platform
-//     could never be read to its end.
-//   - A slice whose rows have changed places is accepted, and the round is not: stepping back does not help against rows that moved.
-//   - Pages of different limits are compared only while the first page stands still; a moving one proves nothing, and a list that moves there and
-//     back between requests can look still. So it takes four trials until a platform is taken to know one size only.
+// Package scan reads them, and says what it promises. When a pass found fewer rows than the platform
+// counts, up to an end that was proved, the passes of the stream are judged together: the total is not
+// the list's own where it is what all passes hold together; it is overruled by a few rows, which the
+// window and the watermark then say; anything else fails and holds the watermark.
 //
 // # Dialects
 //
-// Platforms count pages from 0 or from 1, cap the limit at something, with an error or in silence, and may ignore dates. The engine
-// asks before the first scan and remembers the answers as a [Dialect] in _meta; when a scan fails in a way that an outdated
-// dialect would explain, it asks again, once.
+// How pages are numbered, the greatest limit, and of each stream whether dates are looked at, whether
+// totals are its own, how an empty list is refused, and which page sizes are honoured: the engine asks,
+// remembers the answers as a [Dialect] in _meta, and asks again before each whole reading. When a
+// scan fails in a way that an outdated dialect would explain, it asks again, once.
 //
 // # Windows, sweeps, tombstones
 //
@@ -141,13 +123,8 @@
 //	go test ./sync/pull -v -timeout 0 -run TestScanOfMovingPlatform -seeds 1000
 //	    the engine against a platform that changes between every two requests, 5 orders x 1,000 platforms, light and heavy churn, with and without
 //	    totals: 19,943 clean passes, 35 given up and said so, no record lost
-//	go test ./sync/pull -v -timeout 0 -run 'TestScanOfMovingList|TestScanNotices' -seeds 1000
-//	    the scan alone, 84,000 lists: no row lost; none given up while still or under light churn, 2,975 under churn harsher than that; random
-//	    order with totals noticed in 1,000 of 1,000
 //	go test ./sync/pull -v -timeout 0 -run 'Untrustworthy|Shaky|IgnoredFilters' -seeds 1000
 //	    random order, repeated pages, page numbers and filters that are ignored: UNSTABLE
-//	go test ./sync/pull -v -run TestNextSpan
-//	    the planner at every cap to 500; at a cap of 50, 1.25 to 1.30 times the requests of plain paging
 //	go test ./sync/pull -v -timeout 0 -run 'TestDialects$' -seeds 1000
 //	    36 dialects x 5 seeds, drifted records: every mirror equal to the platform, field by field
 //	go test ./sync/pull -v -timeout 0 -run 'TestTransientFaults|TestFaultsAtARequest' -seeds 1000

@@ -21,6 +21,7 @@ import (
 	"solarmirror/store/testsize"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
+	"solarmirror/sync/scan"
 )
 
 var kills = flag.Int("kills", 6, "times a process is killed in each of the kill tests; 500 is the full run")
@@ -68,7 +69,7 @@ func beVictim(work, path, baseURL string) error {
 		return err
 	}
 	e := &Engine{
-		Client: client, Mirror: mirror, Zone: zone, OverlapDays: 2, Paging: Paging{FirstPage: FindFirstPage, Limit: 20}, InFlight: 3,
+		Client: client, Mirror: mirror, Zone: zone, OverlapDays: 2, Paging: Paging{FirstPage: scan.FindFirstPage, Limit: 20}, InFlight: 3,
 		Now: victimClock.now, Log: zerolog.Nop(),
 	}
 	if work == "sync" {

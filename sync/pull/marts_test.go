@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,8 @@ func (r *rig) mustEqualRebuilt() {
 	r.t.Helper()
 	want, got := r.rebuilt(), r.martRows()
 	for name, rows := range want {
-		if d := diff(rows, got[name]); d != "" {
+		if !reflect.DeepEqual(rows, got[name]) { // diff takes long where nothing differs
+			d := diff(rows, got[name])
 			r.t.Fatalf("%s (-built from nothing +kept in step):\n%s", name, d)
 		}
 	}
@@ -78,13 +80,13 @@ func TestMartsKeepInStep(t *testing.T) {
 				before := r.martRows()
 				if d.IntN(3) == 0 {
 					r.cutOff(d.IntN(4))
-					if got := r.martRows(); diff(before, got) != "" {
+					if got := r.martRows(); !reflect.DeepEqual(before, got) {
 						t.Fatal("a run that was cut off changed the marts")
 					}
 				}
 				_, _ = r.engine.Sync(t.Context(), Options{Streams: Streams(), Full: d.IntN(2) == 0, AcceptDeletions: true, Trigger: store.TriggerManual})
 				for name, rows := range r.martRows() {
-					changed[name] = changed[name] || diff(before[name], rows) != ""
+					changed[name] = changed[name] || !reflect.DeepEqual(before[name], rows)
 				}
 				r.mustEqualRebuilt()
 			}

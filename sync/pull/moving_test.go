@@ -13,6 +13,7 @@ import (
 	"solarmirror/store/testsize"
 	"solarmirror/sync/flatten"
 	"solarmirror/sync/platform/platformtest"
+	"solarmirror/sync/scan"
 )
 
 // movingOrders are the orders that a platform may keep its lists in while they move.
@@ -100,8 +101,8 @@ func (r *rig) readMoving(passes, gaveUp *atomic.Int64) (whole bool) {
 		}
 		_, err := r.trySync(Options{Streams: []*Stream{s}})
 		r.engine.Progress = nil
-		var churned *ChurnError
-		var unstable *UnstableError
+		var churned *scan.ChurnError
+		var unstable *scan.UnstableError
 		switch {
 		case errors.As(err, &churned), errors.As(err, &unstable):
 			gaveUp.Add(1)

@@ -10,6 +10,7 @@ import (
 	"solarmirror/store"
 	"solarmirror/sync/flatten"
 	"solarmirror/sync/platform"
+	"solarmirror/sync/scan"
 )
 
 // writer turns the pages of one stream into rows. It belongs to one goroutine. What is to be written waits until flush, so that one statement for each
@@ -40,29 +41,29 @@ func newWriter(s *Stream, runID int64, now func() time.Time) *writer {
 }
 
 // writeTx writes a slice, but for what waits until flush. Records with the same key are written one after another, as they would be on two pages.
-func (w *writer) writeTx(tx *store.Tx, sl slice) (store.Counts, []int64, error) {
-	counts := store.Counts{Pages: 1, Records: int64(len(sl.records))}
+func (w *writer) writeTx(tx *store.Tx, sl scan.Slice) (store.Counts, []int64, error) {
+	counts := store.Counts{Pages: 1, Records: int64(len(sl.Records))}
 	records, err := w.keyed(tx, sl, &counts)
 	var keys []int64
 	for err == nil && len(records) > 0 {
-		var first []record
+		var first []scan.Record
 		first, records = apart(records)
 		var written []int64
-		written, err = w.writeDistinct(tx, sl.page, first, &counts)
+		written, err = w.writeDistinct(tx, sl.Page, first, &counts)
 		keys = append(keys, written...)
 	}
 	return counts, keys, err
 }
 
 // keyed returns the records that have a key, and keeps the others as rejects.
-func (w *writer) keyed(tx *store.Tx, sl slice, counts *store.Counts) ([]record, error) {
-	records := make([]record, 0, len(sl.records))
-	for _, r := range sl.records {
-		if r.reject == nil {
+func (w *writer) keyed(tx *store.Tx, sl scan.Slice, counts *store.Counts) ([]scan.Record, error) {
+	records := make([]scan.Record, 0, len(sl.Records))
+	for _, r := range sl.Records {
+		if r.Reject == nil {
 			records = append(records, r)
 			continue
 		}
-		added, err := w.reject(tx, sl.page.Source, r.raw, r.reject, counts)
+		added, err := w.reject(tx, sl.Page.Source, r.Raw, r.Reject, counts)
 		if err != nil {
 			return nil, err
 		}
@@ -74,14 +75,14 @@ func (w *writer) keyed(tx *store.Tx, sl slice, counts *store.Counts) ([]record, 
 }
 
 // apart takes the first record of each key, and leaves what has the same key as an earlier one.
-func apart(records []record) (first, rest []record) {
+func apart(records []scan.Record) (first, rest []scan.Record) {
 	taken := make(map[uint64]bool, len(records))
 	for _, r := range records {
-		if taken[r.id] {
+		if taken[r.ID] {
 			rest = append(rest, r)
 			continue
 		}
-		taken[r.id] = true
+		taken[r.ID] = true
 		first = append(first, r)
 	}
 	return first, rest
@@ -89,15 +90,15 @@ func apart(records []record) (first, rest []record) {
 
 // writeDistinct writes records of a page that have different keys, and returns the surrogate keys of those that are in the
 // mirror when they are flushed. Whatever waits of the same records comes first.
-func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []record, counts *store.Counts) ([]int64, error) {
-	if slices.ContainsFunc(records, func(r record) bool { return w.waiting[r.id] }) {
+func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []scan.Record, counts *store.Counts) ([]int64, error) {
+	if slices.ContainsFunc(records, func(r scan.Record) bool { return w.waiting[r.ID] }) {
 		if err := w.flush(tx); err != nil {
 			return nil, err
 		}
 	}
 	natural := make([]store.NaturalKey, len(records))
 	for i, r := range records {
-		natural[i] = r.key
+		natural[i] = r.Key
 	}
 	stored, err := tx.Stored(w.stream.Root(), natural)
 	if err != nil {
@@ -130,14 +131,14 @@ func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []reco
 		if edited[i] != nil {
 			changedAt = cmp.Or(known.ChangedAt, at)
 		}
-		load = append(load, flatten.Record{Key: key, Partition: w.stream.partition, RawHash: r.hash, At: changedAt, Raw: r.raw})
+		load = append(load, flatten.Record{Key: key, Partition: w.stream.partition, RawHash: r.Hash, At: changedAt, Raw: r.Raw})
 		loaded = append(loaded, i)
 	}
 	for n, bad := range w.crew.Flatten(load) {
 		r, known, key := records[loaded[n]], stored[loaded[n]], load[n].Key
 		switch {
 		case bad != nil:
-			if _, err := w.reject(tx, page.Source, r.raw, bad, counts); err != nil {
+			if _, err := w.reject(tx, page.Source, r.Raw, bad, counts); err != nil {
 				return nil, err
 			}
 			if known.Key != 0 {
@@ -149,14 +150,14 @@ func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []reco
 			counts.Inserted++
 		case edited[loaded[n]] != nil:
 			w.edited = append(w.edited, key)
-			w.repaired[r.key] = Difference{Stream: w.stream.Name(), Key: r.key, Kind: DiffEdited, Tables: edited[loaded[n]]}
+			w.repaired[r.Key] = Difference{Stream: w.stream.Name(), Key: r.Key, Kind: DiffEdited, Tables: edited[loaded[n]]}
 			counts.Changed++
 		default:
 			w.replaced = append(w.replaced, key)
 			counts.Changed++
 		}
 		keys = append(keys, key)
-		w.waiting[r.id] = true
+		w.waiting[r.ID] = true
 	}
 	if len(w.waiting) < maxWaiting {
 		return keys, nil
@@ -187,21 +188,21 @@ func (w *writer) reset() {
 
 // worthLoading says whether a record must be flattened: it is new, or its content differs and is not older than what is
 // there. It does what else a record read again calls for.
-func (w *writer) worthLoading(tx *store.Tx, r record, known store.Stored, at string) (bool, error) {
+func (w *writer) worthLoading(tx *store.Tx, r scan.Record, known store.Stored, at string) (bool, error) {
 	if known.Key == 0 {
 		return true, nil
 	}
 	if at < known.ChangedAt && !w.fromTheFuture(known.ChangedAt) {
 		return false, nil
 	}
-	if known.Hash.Raw == r.hash {
+	if known.Hash.Raw == r.Hash {
 		return false, w.seenAgain(tx, known)
 	}
-	canonical, ok := flatten.Canonical(r.raw)
+	canonical, ok := flatten.Canonical(r.Raw)
 	if !ok || canonical != known.Hash.Canonical {
 		return true, nil
 	}
-	if err := tx.SetHash(w.stream.Root(), known.Key, store.Hash{Raw: r.hash, Canonical: canonical}); err != nil {
+	if err := tx.SetHash(w.stream.Root(), known.Key, store.Hash{Raw: r.Hash, Canonical: canonical}); err != nil {
 		return false, err
 	}
 	return false, w.seenAgain(tx, known)

@@ -7,6 +7,7 @@ import (
 
 	"solarmirror/store"
 	"solarmirror/sync/platform"
+	"solarmirror/sync/scan"
 )
 
 // job is the work on one stream in a run. It belongs to one goroutine.
@@ -26,7 +27,9 @@ type reading struct {
 	from, to string    // dates; "" is unbounded
 	window   *window   // nil for an incremental scan, which the ledger does not follow
 	start    time.Time // when it was begun, by the earlier of the two clocks
+	findings scan.Findings
 	promise  string
+	mark     *store.Watermark // what the pass moves; nil in a backfill
 }
 
 // syncStream reads the passes of a stream, each from its watermark on or whole. When all of them were read whole, it was
@@ -40,13 +43,14 @@ func (e *Engine) syncStream(ctx context.Context, j *job) error {
 		return err
 	}
 	var sweep []*window
+	var open []*reading
 	for _, pass := range j.stream.passes {
 		mark, known, err := e.watermark(ctx, j.stream, pass)
 		if err != nil {
 			return err
 		}
-		r := &reading{pass: pass}
-		if known && !j.options.Full && !e.ignoresDates(j.stream) {
+		r := &reading{pass: pass, mark: &mark}
+		if known && !j.options.Full && !e.traits(j.stream).IgnoresDates {
 			r.from = lookback(mark.Watermark, e.OverlapDays)
 		}
 		if j.report.Full = r.from == ""; j.report.Full {
@@ -55,12 +59,12 @@ func (e *Engine) syncStream(ctx context.Context, j *job) error {
 			}
 			sweep = append(sweep, r.window)
 		}
-		if err := e.readFitting(ctx, j, r); err != nil {
+		if open, err = e.readPass(ctx, j, r, open); err != nil {
 			return err
 		}
-		if err := e.complete(ctx, j, r, &mark); err != nil {
-			return err
-		}
+	}
+	if err := e.completeOpen(ctx, j, open); err != nil {
+		return err
 	}
 	if len(sweep) < len(j.stream.passes) {
 		return nil
@@ -71,6 +75,18 @@ func (e *Engine) syncStream(ctx context.Context, j *job) error {
 	return e.prune(ctx, j, sweep[0].StartedAt)
 }
 
+// readPass reads a pass, and completes it unless the platform counts more rows than there are: what
+// that means shows when all passes were read. Those are left open, and so are all after them.
+func (e *Engine) readPass(ctx context.Context, j *job, r *reading, open []*reading) ([]*reading, error) {
+	if err := e.readFitting(ctx, j, r); err != nil {
+		return open, err
+	}
+	if len(open) > 0 || r.excess() > 0 {
+		return append(open, r), nil
+	}
+	return nil, e.complete(ctx, j, r)
+}
+
 // startsWhole says whether the first pass of a stream will be read whole, whatever the platform does with dates.
 func (e *Engine) startsWhole(ctx context.Context, j *job) (bool, error) {
 	_, known, err := e.watermark(ctx, j.stream, j.stream.passes[0])
@@ -78,7 +94,7 @@ func (e *Engine) startsWhole(ctx context.Context, j *job) (bool, error) {
 }
 
 // complete notes, in one transaction, that a reading ended cleanly: its window, and its pass's watermark if it has to do with that.
-func (e *Engine) complete(ctx context.Context, j *job, r *reading, mark *store.Watermark) error {
+func (e *Engine) complete(ctx context.Context, j *job, r *reading) error {
 	if j.options.DryRun {
 		return nil
 	}
@@ -95,9 +111,13 @@ func (e *Engine) complete(ctx context.Context, j *job, r *reading, mark *store.W
 			return err
 		}
 	}
-	if mark != nil {
-		e.advance(mark, j.stream, r)
-		if err := tx.SetWatermark(*mark); err != nil {
+	if r.promise != "" {
+		e.Log.Warn().Str("stream", j.stream.Name()).Str("pass", r.pass).Msg(r.promise)
+	}
+	if r.mark != nil {
+		r.mark.Promise = r.promise
+		e.advance(r.mark, j.stream, r)
+		if err := tx.SetWatermark(*r.mark); err != nil {
 			return err
 		}
 	}
@@ -125,9 +145,9 @@ func (e *Engine) advance(mark *store.Watermark, s *Stream, r *reading) {
 
 // readFitting reads, and once more with the dialect found anew when what was remembered of it no longer fits.
 func (e *Engine) readFitting(ctx context.Context, j *job, r *reading) error {
-	went := e.presentDialect()
+	before := e.presentDialect()
 	err := e.read(ctx, j, r)
-	if !misfits(err) || !e.renewDialect(ctx, j.stream, went) {
+	if !misfits(err) || !e.renewDialect(ctx, j.stream, before) {
 		return err
 	}
 	e.Log.Warn().Err(err).Str("stream", j.stream.Name()).Msg("the platform answers otherwise than it used to; reading again")
@@ -136,43 +156,44 @@ func (e *Engine) readFitting(ctx context.Context, j *job, r *reading) error {
 
 // read scans, and writes what it reads.
 func (e *Engine) read(ctx context.Context, j *job, r *reading) error {
-	scan := e.newScan(j.stream, r)
-	assumed := scan.limits
+	b := &batch{engine: e, job: j, reading: r, progress: Progress{Stream: j.stream.Name(), Pass: r.pass, Total: -1}}
+	options := e.scanOptions(j.stream, r)
+	options.BeforeWaiting = b.commit
 	if r.window != nil && r.window.interrupted() {
 		var err error
-		if scan.resume, err = e.resumption(ctx, j.stream, r.window); err != nil {
+		if options.Resume, err = e.resumption(ctx, j.stream, r.window); err != nil {
 			return err
 		}
 	}
-	b := &batch{engine: e, job: j, reading: r, progress: Progress{Stream: j.stream.Name(), Pass: r.pass, Total: -1}}
-	scan.ahead.beforeWait = b.commit
-	if err := b.readAll(ctx, scan); err != nil {
+	s := scan.New(e.source(j.stream, r), options)
+	if err := b.readAll(ctx, s); err != nil {
 		return err
 	}
-	e.learnt(assumed, scan.limits)
-	if r.promise = scan.promise; r.promise != "" {
-		e.Log.Warn().Str("stream", j.stream.Name()).Str("pass", r.pass).Msg(r.promise)
-	}
+	r.findings = s.Findings()
+	r.promise = r.findings.Promise
+	e.learnt(j.stream, options, r.findings)
 	b.progress.Finished = true
 	e.show(b.progress)
 	return nil
 }
 
-func (e *Engine) newScan(s *Stream, r *reading) *scan {
-	d := e.presentDialect()
-	filter := s.filter(r.pass, r.from, r.to)
-	fetch := func(ctx context.Context, at span) (*platform.Page, error) {
-		return e.Client.List(ctx, s.Resource, filter, d.FirstPage+at.page, at.limit)
+// scanOptions is what is known of the platform before a scan. A whole reading finds out anew which
+// page sizes are honoured.
+func (e *Engine) scanOptions(s *Stream, r *reading) scan.Options {
+	d, traits := e.presentDialect(), e.traits(s)
+	o := scan.Options{Limit: d.Limit, InFlight: e.InFlight, IgnoreTotal: traits.ForeignTotals}
+	if r.from != "" {
+		o.Sizes = traits.Sizes
 	}
-	return newScan(source{fetch: fetch, identify: s.identify}, limits{limit: d.Limit, proven: d.Proven, fixed: d.Fixed}, e.InFlight)
+	return o
 }
 
 // anchorOf names the last record of a slice, for people who look at the ledger.
-func anchorOf(sl slice) string {
-	if len(sl.records) == 0 {
+func anchorOf(sl scan.Slice) string {
+	if len(sl.Records) == 0 {
 		return ""
 	}
-	key := sl.records[len(sl.records)-1].key
+	key := sl.Records[len(sl.Records)-1].Key
 	return fmt.Sprintf("%s/%s", key[0], key[1])
 }
 
@@ -212,25 +233,30 @@ func (e *Engine) ensureDialect(ctx context.Context, s *Stream, whole bool) error
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	before := e.dialect.String()
-	check := whole && !e.counted || !e.dialect.Known
-	if err := e.learn(ctx, &e.dialect, s, check); err != nil {
+	check := whole && !e.checked || !e.dialect.Known
+	if err := e.learn(ctx, &e.dialect, s, check, whole); err != nil {
 		return err
 	}
-	e.counted = e.counted || check
+	e.checked = e.checked || check
 	if e.dialect.String() != before {
 		e.rememberDialect(ctx)
 	}
 	return nil
 }
 
-// learnt takes over what a scan has found out about limits, if it did.
-func (e *Engine) learnt(before, after limits) {
-	if before == after {
-		return
-	}
+// learnt remembers what a scan has found out about page sizes, if it did.
+func (e *Engine) learnt(s *Stream, assumed scan.Options, found scan.Findings) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.dialect.Limit, e.dialect.Proven, e.dialect.Fixed = after.limit, after.proven, after.fixed
+	traits := e.dialect.Streams[s.Name()]
+	if found.Limit == assumed.Limit && found.Sizes == traits.Sizes {
+		return
+	}
+	if found.Limit < e.dialect.Limit {
+		e.dialect.Limit = found.Limit
+	}
+	traits.Sizes = found.Sizes
+	e.dialect.setTraits(s, traits)
 	e.rememberDialect(context.Background())
 }
 
@@ -244,22 +270,23 @@ func (e *Engine) rememberDialect(ctx context.Context) {
 	}
 }
 
-// renewDialect has the dialect found anew, once in a run, for a reading that went by it in vain. It says whether it has changed, so that
-// reading again can help. Other streams go on with the old one until the new one is whole.
-func (e *Engine) renewDialect(ctx context.Context, s *Stream, went Dialect) bool {
+// renewDialect has the dialect found anew, once in a run, for a reading that used an older one in
+// vain. It says whether it has changed, so that reading again can help. Other streams go on with the
+// old one until the new one is whole.
+func (e *Engine) renewDialect(ctx context.Context, s *Stream, before Dialect) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.renewed {
 		e.renewed = true
-		found := Dialect{Ignores: map[string]bool{}}
-		if err := e.learn(ctx, &found, s, true); err != nil {
+		var found Dialect
+		if err := e.learn(ctx, &found, s, true, true); err != nil {
 			e.Log.Warn().Err(err).Str("stream", s.Name()).Msg("the platform does not say how it is to be read")
 			return false
 		}
-		e.dialect, e.counted = found, true
+		e.dialect, e.checked = found, true
 		e.rememberDialect(ctx)
 	}
-	return e.dialect.FirstPage != went.FirstPage || e.dialect.Limit != went.Limit
+	return e.dialect.First != before.First || e.dialect.Limit != before.Limit
 }
 
 func (e *Engine) presentDialect() Dialect {
@@ -268,10 +295,11 @@ func (e *Engine) presentDialect() Dialect {
 	return e.dialect
 }
 
-func (e *Engine) ignoresDates(s *Stream) bool {
+// traits is what is known of how the platform lists a stream.
+func (e *Engine) traits(s *Stream) Traits {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.dialect.Ignores[s.Name()]
+	return e.dialect.Streams[s.Name()]
 }
 
 func (p *Progress) add(page *platform.Page, counts store.Counts) {

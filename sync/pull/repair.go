@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"solarmirror/store"
+	"solarmirror/sync/scan"
 )
 
 // deleteOrphans begins a repair, before any stream is read: a new record could be given the
@@ -43,7 +44,7 @@ func (e *Engine) deleteOrphansTx(ctx context.Context, o Options, report *Report)
 
 // findEdited returns, by their places among records of different keys, those whose content is
 // stored and whose rows say something else, each with the tables of such rows.
-func (w *writer) findEdited(tx *store.Tx, records []record, stored []store.Stored) (map[int][]string, error) {
+func (w *writer) findEdited(tx *store.Tx, records []scan.Record, stored []store.Stored) (map[int][]string, error) {
 	if w.repair == nil {
 		return nil, nil
 	}

@@ -363,7 +363,7 @@ func TestRepairReadsInterruptedWindowFromItsStart(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, platformtest.Options{Seed: 5, Requests: 200, Equipments: fewItems(), Dialect: platformtest.Dialect{Cap: 20}})
 	r.sync(Options{})
-	r.cutOff(6)
+	r.cutOff(1)
 	if n := r.value("SELECT count(*) FROM _windows WHERE cursor > 0 AND completed_at IS NULL"); n == int64(0) {
 		t.Fatal("no window was interrupted")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"solarmirror/store"
 	"solarmirror/sync/platform"
+	"solarmirror/sync/scan"
 )
 
 // Fate is what became of a reject that was replayed.
@@ -147,7 +148,7 @@ func (r *replay) load(ctx context.Context, reject store.RejectRecord) (store.Cou
 		return store.Counts{}, err
 	}
 	page := &platform.Page{Source: reject.Source, FetchedAt: reject.FirstSeenAt}
-	counts, _, err := w.writeTx(tx, slice{page: page, records: []record{w.stream.identify(reject.Raw)}})
+	counts, _, err := w.writeTx(tx, scan.Slice{Page: page, Records: []scan.Record{w.stream.identify(reject.Raw)}})
 	if err == nil {
 		err = w.flush(tx)
 	}

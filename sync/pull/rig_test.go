@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -26,9 +27,15 @@ import (
 	"solarmirror/sync/flatten"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
+	"solarmirror/sync/scan"
 )
 
 const token = "a-token"
+
+// fullRun is what the full run passes as -seeds.
+const fullRun = 1000
+
+var seeds = flag.Int("seeds", 10, "seeds of each simulation; 1000 is the full run")
 
 // clock is the time of a whole test: the platform's, the client's and the mirror's.
 type clock struct{ ms atomic.Int64 }
@@ -98,6 +105,12 @@ func (l *fixedList) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	fmt.Fprint(w, "["+strings.Join(l.records[from:to], ",")+"]")
 }
 
+// span is the part of a list that a request asks for.
+type span struct{ page, limit int }
+
+func (s span) start() int { return s.page * s.limit }
+func (s span) end() int   { return s.start() + s.limit }
+
 // pageOf reads the page number, counted from 1, and the limit off a request.
 func pageOf(req *http.Request) span {
 	steps := strings.Split(req.URL.Path, "/")
@@ -153,7 +166,7 @@ func (r *rig) connect(h http.Handler, tweaks ...func(*platform.Config)) {
 	r.t.Cleanup(func() { _ = mirror.Close() })
 	r.mirror = mirror
 	r.engine = &Engine{
-		Client: client, Mirror: r.mirror, Zone: saoPaulo, OverlapDays: 2, Paging: Paging{FirstPage: FindFirstPage, Limit: 50}, InFlight: 4,
+		Client: client, Mirror: r.mirror, Zone: saoPaulo, OverlapDays: 2, Paging: Paging{FirstPage: scan.FindFirstPage, Limit: 50}, InFlight: 4,
 		Now: r.clock.now, Log: zerolog.Nop(),
 	}
 }

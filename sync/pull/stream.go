@@ -11,6 +11,7 @@ import (
 	"solarmirror/store"
 	"solarmirror/sync/flatten"
 	"solarmirror/sync/platform"
+	"solarmirror/sync/scan"
 )
 
 // Stream is one list of the platform and where its records go.
@@ -96,16 +97,16 @@ func (s *Stream) filter(pass, from, to string) platform.Filter {
 func (s *Stream) seesUpdates() bool { return s.Resource != platform.Equipments }
 
 // identify finds out what a record is.
-func (s *Stream) identify(raw []byte) record {
-	r := record{raw: raw, hash: flatten.RawHash(raw)}
+func (s *Stream) identify(raw []byte) scan.Record {
+	r := scan.Record{Raw: raw, Hash: flatten.RawHash(raw)}
 	key, err := s.plan.Key(raw, s.partition)
 	if err != nil {
-		r.reject = err
-		r.id = r.hash
+		r.Reject = err
+		r.ID = r.Hash
 		return r
 	}
-	r.key = store.NaturalKey(key)
-	r.id = keyID(r.key)
+	r.Key = key
+	r.ID = keyID(key)
 	return r
 }
 

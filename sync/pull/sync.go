@@ -31,7 +31,7 @@ type Engine struct {
 	mu      sync.Mutex // guards what follows, and Progress
 	dialect Dialect
 	renewed bool // the remembered dialect was forgotten in this run; that happens once
-	counted bool // the first page was found out, or checked, in this run
+	checked bool // page numbers and limit were found out, or checked, in this run
 	dryRun  bool // nothing is to be remembered
 }
 
@@ -121,7 +121,7 @@ func (e *Engine) samePlatform(ctx context.Context) error {
 // recallDialect reads what earlier runs have found out.
 func (e *Engine) recallDialect(ctx context.Context) error {
 	meta, err := e.Mirror.Meta(ctx)
-	e.dialect, e.renewed, e.counted = ParseDialect(meta.Dialect), false, false
+	e.dialect, e.renewed, e.checked = ParseDialect(meta.Dialect), false, false
 	return err
 }
 

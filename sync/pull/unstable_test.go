@@ -9,6 +9,7 @@ import (
 	"solarmirror/store"
 	"solarmirror/store/testsize"
 	"solarmirror/sync/platform/platformtest"
+	"solarmirror/sync/scan"
 )
 
 // A platform whose pages cannot be trusted is noticed every time: every stream fails and says what was seen, no watermark moves, and the
@@ -23,9 +24,9 @@ func TestUntrustworthyPagesAreNoticed(t *testing.T) {
 		{"random order", platformtest.Dialect{Cap: 20, Order: platformtest.OrderRandom}, isUnstable},
 		{"random order, cap 10", platformtest.Dialect{Order: platformtest.OrderRandom, Cap: 10}, isUnstable},
 		{"random order, no totals", platformtest.Dialect{Cap: 20, Order: platformtest.OrderRandom, Total: platformtest.TotalAbsent}, isUnstable},
-		{"page numbers ignored", platformtest.Dialect{Cap: 20, Pages: platformtest.PagesIgnored}, as[*RepeatedPageError]},
-		{"page numbers ignored, no totals", platformtest.Dialect{Cap: 20, Pages: platformtest.PagesIgnored, Total: platformtest.TotalAbsent}, as[*RepeatedPageError]},
-		{"page numbers ignored, a bare array", platformtest.Dialect{Cap: 20, Pages: platformtest.PagesIgnored, Envelope: platformtest.EnvelopeArray, FirstPage: platformtest.FirstPageZero}, as[*RepeatedPageError]},
+		{"page numbers ignored", platformtest.Dialect{Cap: 20, Pages: platformtest.PagesIgnored}, as[*scan.RepeatedPageError]},
+		{"page numbers ignored, no totals", platformtest.Dialect{Cap: 20, Pages: platformtest.PagesIgnored, Total: platformtest.TotalAbsent}, as[*scan.RepeatedPageError]},
+		{"page numbers ignored, a bare array", platformtest.Dialect{Cap: 20, Pages: platformtest.PagesIgnored, Envelope: platformtest.EnvelopeArray, FirstPage: platformtest.FirstPageZero}, as[*scan.RepeatedPageError]},
 	}) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -45,7 +46,7 @@ func TestUntrustworthyPagesAreNoticed(t *testing.T) {
 					t.Errorf("seed %d: %v watermarks moved", seed, n)
 				}
 				limit := c.dialect.Cap
-				bound := int64(2 * 3 * maxRounds * (3*plannedRequests(300, limit) + 10))
+				bound := int64(2 * 3 * 8 * (3*scan.PlannedRequests(300, limit) + 10))
 				if served := r.platform.Served(); served > bound {
 					t.Errorf("seed %d: %d requests, more than %d", seed, served, bound)
 				}
@@ -55,7 +56,7 @@ func TestUntrustworthyPagesAreNoticed(t *testing.T) {
 	}
 }
 
-func isUnstable(err error) bool { return as[*UnstableError](err) || as[*ChurnError](err) }
+func isUnstable(err error) bool { return as[*scan.UnstableError](err) || as[*scan.ChurnError](err) }
 
 // A platform that repeats a page now and then, or sorts what ties in another order each time, is read right or not at all.
 func TestShakyPagesAreReadRightOrNotAtAll(t *testing.T) {
@@ -75,7 +76,7 @@ func TestShakyPagesAreReadRightOrNotAtAll(t *testing.T) {
 					if err := report.Streams[i].Err; err == nil {
 						right++
 						r.mustHoldPresent([]*Stream{s})
-					} else if failed++; !isUnstable(err) && !as[*RepeatedPageError](err) {
+					} else if failed++; !isUnstable(err) && !as[*scan.RepeatedPageError](err) {
 						t.Errorf("seed %d: %v", seed, err)
 					}
 				}
@@ -99,7 +100,7 @@ func TestIgnoredFiltersAreNoticed(t *testing.T) {
 			r.mustHold(s, slices.DeleteFunc(slices.Collect(r.platform.Records(s.Name())), func(rec platformtest.Record) bool { return rec.Removed }))
 		}
 	}
-	if found := r.dialect(); !found.Ignores["orders"] || !found.Ignores["budgets"] || !found.Ignores["equipments"] {
+	if found := r.dialect(); !found.Streams["orders"].IgnoresDates || !found.Streams["budgets"].IgnoresDates || !found.Streams["equipments"].IgnoresDates {
 		t.Errorf("found %v", found)
 	}
 	_, err := r.engine.BackfillWindow(t.Context(), backfillOptions("2024-01-01", "2026-03-10", Month), Stretch{"2024-01-01", "2024-02-01"})

@@ -3,16 +3,18 @@ package pull
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
 	"solarmirror/store"
+	"solarmirror/sync/scan"
 )
 
 // Difference is one record in which the mirror and the platform differ.
 type Difference struct {
 	Stream string
-	Key    store.NaturalKey // of an orphan: name and value of its surrogate key
+	Key    store.NaturalKey // of an orphan: name and value of its surrogate key; of a total: pass and what it counts
 	Kind   string           // one of the kinds below
 	Tables []string         // of DiffEdited and DiffOrphan: where the rows are
 }
@@ -24,6 +26,7 @@ const (
 	DiffContent = "differs" // the content has changed on the platform since the last sync
 	DiffEdited  = "edited"  // the content has not, but its rows are not what it flattens to
 	DiffOrphan  = "orphan"  // rows of child tables whose root row is gone
+	DiffTotal   = "total"   // the platform counts more records in a pass than it lists
 )
 
 // NeedsRepair says whether a sync without Repair leaves the difference as it is.
@@ -88,17 +91,31 @@ func (e *Engine) listAll(ctx context.Context, s *Stream, c *check) error {
 	if err := e.ensureDialect(ctx, s, true); err != nil {
 		return &fetchError{err}
 	}
+	var readings []*reading
 	for _, pass := range s.passes {
 		progress := Progress{Stream: s.Name(), Pass: pass, Total: -1}
-		for sl, err := range e.newScan(s, &reading{pass: pass}).slices(ctx) {
+		r := &reading{pass: pass}
+		reader := scan.New(e.source(s, r), e.scanOptions(s, r))
+		for sl, err := range reader.Slices(ctx) {
 			if err != nil {
 				return &fetchError{err}
 			}
 			if err := c.slice(ctx, sl); err != nil {
 				return err
 			}
-			progress.add(sl.page, store.Counts{Records: int64(len(sl.records))})
+			progress.add(sl.Page, store.Counts{Records: int64(len(sl.Records))})
 			e.show(progress)
+		}
+		r.findings = reader.Findings()
+		readings = append(readings, r)
+	}
+	if foreign, err := judgeTotals(s, readings); foreign && err == nil {
+		return nil
+	}
+	for _, r := range readings {
+		if r.excess() > 0 {
+			key := store.NaturalKey{r.pass, fmt.Sprintf("%d of %d", r.findings.Found, r.findings.Total)}
+			c.found[key] = Difference{Stream: s.Name(), Key: key, Kind: DiffTotal}
 		}
 	}
 	return nil
@@ -114,21 +131,21 @@ type check struct {
 }
 
 // slice compares the records of a slice with the mirror.
-func (c *check) slice(ctx context.Context, sl slice) error {
-	var keyed []record
-	for _, r := range sl.records {
-		if r.reject != nil {
+func (c *check) slice(ctx context.Context, sl scan.Slice) error {
+	var keyed []scan.Record
+	for _, r := range sl.Records {
+		if r.Reject != nil {
 			c.Rejected++
 			continue
 		}
 		keyed = append(keyed, r)
 	}
 	for len(keyed) > 0 {
-		var first []record
+		var first []scan.Record
 		first, keyed = apart(keyed)
 		keys := make([]store.NaturalKey, len(first))
 		for i, r := range first {
-			keys[i] = r.key
+			keys[i] = r.Key
 		}
 		held, err := c.mirror.Held(ctx, c.comparer.stream.Root(), keys)
 		if err != nil {
@@ -142,8 +159,8 @@ func (c *check) slice(ctx context.Context, sl slice) error {
 }
 
 // record compares one record.
-func (c *check) record(r record, held store.Held) {
-	delete(c.found, r.key)
+func (c *check) record(r scan.Record, held store.Held) {
+	delete(c.found, r.Key)
 	tables, err := c.comparer.edited(r, held.Key, held.Rows)
 	if err != nil { // there are no rows to compare; the mirror may hold an earlier content
 		c.Rejected++
@@ -151,7 +168,7 @@ func (c *check) record(r record, held store.Held) {
 		return
 	}
 	if held.Key == 0 || held.Deleted {
-		c.differs(r.key, DiffMissing, nil)
+		c.differs(r.Key, DiffMissing, nil)
 		return
 	}
 	if !c.seen.has(held.Key) {
@@ -160,9 +177,9 @@ func (c *check) record(r record, held store.Held) {
 	}
 	switch {
 	case !sameContent(r, held.Hash):
-		c.differs(r.key, DiffContent, nil)
+		c.differs(r.Key, DiffContent, nil)
 	case len(tables) > 0:
-		c.differs(r.key, DiffEdited, tables)
+		c.differs(r.Key, DiffEdited, tables)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"solarmirror/store/testsize"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
+	"solarmirror/sync/scan"
 )
 
 func (r *rig) verify() []Verification {
@@ -144,7 +145,7 @@ func TestOlderPageDoesNotOverwrite(t *testing.T) {
 	write := func(name string, fetched time.Time) store.Counts {
 		raw := fmt.Appendf(nil, `{"type":"module","productCode":"M1","name":%q}`, name)
 		b := r.newBatch(s, nil)
-		if err := b.write(t.Context(), slice{page: &platform.Page{FetchedAt: fetched}, records: []record{s.identify(raw)}}); err != nil {
+		if err := b.write(t.Context(), scan.Slice{Page: &platform.Page{FetchedAt: fetched}, Records: []scan.Record{s.identify(raw)}}); err != nil {
 			t.Fatal(err)
 		}
 		return b.job.report.Counts

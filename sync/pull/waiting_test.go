@@ -10,6 +10,7 @@ import (
 	"solarmirror/schema"
 	"solarmirror/store/testsize"
 	"solarmirror/sync/platform"
+	"solarmirror/sync/scan"
 )
 
 // What waits until a transaction's end ends up as if each slice had been written at once, in a transaction of its own: also when a record comes
@@ -26,7 +27,7 @@ func TestSlicesOfOneTransaction(t *testing.T) {
 			for i := range 60 {
 				sl := randomSlice(rng, orders, together.clock.now())
 				if i == 0 {
-					sl.records = known(orders)
+					sl.Records = known(orders)
 				}
 				if err := one.add(t.Context(), sl); err != nil {
 					t.Fatal(err)
@@ -60,7 +61,7 @@ func TestSlicesOfOneTransaction(t *testing.T) {
 }
 
 // known is the half of the records that come as something unfit to be read at times. A new one would take a key with it.
-func known(s *Stream) (list []record) {
+func known(s *Stream) (list []scan.Record) {
 	for id := range 6 {
 		list = append(list, s.identify(fmt.Appendf(nil, `{"id":"%02d","dealStatus":"s0"}`, id)))
 	}
@@ -68,9 +69,9 @@ func known(s *Stream) (list []record) {
 }
 
 // randomSlice has some of twelve records in some of six versions, fetched about now.
-func randomSlice(rng *rand.Rand, s *Stream, now time.Time) slice {
+func randomSlice(rng *rand.Rand, s *Stream, now time.Time) scan.Slice {
 	at := now.Add(time.Duration(rng.IntN(10)) * time.Minute)
-	sl := slice{page: &platform.Page{Source: "/test", FetchedAt: at, Attempts: 1}}
+	sl := scan.Slice{Page: &platform.Page{Source: "/test", FetchedAt: at, Attempts: 1}}
 	for range 1 + rng.IntN(6) {
 		id, version := rng.IntN(12), rng.IntN(6)
 		raw := fmt.Sprintf(`{"id":"%02d","dealStatus":"s%d","products":[{"productCode":"p%d"}],"odd":%[3]d}`, id, version/2, version)
@@ -80,7 +81,7 @@ func randomSlice(rng *rand.Rand, s *Stream, now time.Time) slice {
 		case 5:
 			raw = fmt.Sprintf(`{"id":"%02d","new":%d,"name":"a","name":"b"}`, id%6, rng.IntN(3))
 		}
-		sl.records = append(sl.records, s.identify([]byte(raw)))
+		sl.Records = append(sl.Records, s.identify([]byte(raw)))
 	}
 	return sl
 }

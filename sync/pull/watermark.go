@@ -2,6 +2,7 @@ package pull
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"solarmirror/store"
@@ -72,4 +73,19 @@ func CompleteThrough(ctx context.Context, mirror *store.Mirror, s *Stream) (comp
 		}
 	}
 	return complete, full, nil
+}
+
+// Promise returns what weakens the last clean passes of a stream, "" when nothing does.
+func Promise(ctx context.Context, mirror *store.Mirror, s *Stream) (string, error) {
+	var promises []string
+	for _, pass := range s.passes {
+		w, _, err := mirror.Watermark(ctx, s.Name(), pass)
+		if err != nil {
+			return "", err
+		}
+		if w.Promise != "" {
+			promises = append(promises, pass+": "+w.Promise)
+		}
+	}
+	return strings.Join(promises, "; "), nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"solarmirror/store"
+	"solarmirror/sync/scan"
 )
 
 // bitmap is a set of surrogate keys. They are dense, so a million take an eighth of a megabyte.
@@ -71,14 +72,14 @@ func (w *window) interrupted() bool { return !w.StartedAt.IsZero() }
 
 // resumption is what the scan must know to go on: which rows were read, and as what. Rows whose content has changed since the window was
 // begun are left out. Another run may have read them, where they stand now; they no longer vouch for the rows before them.
-func (e *Engine) resumption(ctx context.Context, s *Stream, w *window) (*resumption, error) {
-	r := &resumption{cursor: int(w.Cursor), known: map[uint64]mark{}}
+func (e *Engine) resumption(ctx context.Context, s *Stream, w *window) (*scan.Resumption, error) {
+	r := &scan.Resumption{Cursor: int(w.Cursor), Known: map[uint64]uint64{}}
 	for p, err := range e.Mirror.Present(ctx, s.Root(), s.partition) {
 		if err != nil {
 			return nil, err
 		}
 		if w.seen.has(p.Key) && p.RevisedAt < store.FormatTime(w.StartedAt) {
-			r.known[keyID(p.Natural)] = mark{hash: fold(p.Hash.Raw), round: 1}
+			r.Known[keyID(p.Natural)] = p.Hash.Raw
 		}
 	}
 	return r, nil
@@ -92,15 +93,15 @@ func (w *window) begin(at time.Time) {
 }
 
 // add notes a slice.
-func (w *window) add(keys []int64, counts store.Counts, sl slice) {
+func (w *window) add(keys []int64, counts store.Counts, sl scan.Slice) {
 	for _, key := range keys {
 		w.seen.add(key)
 	}
 	w.Pages += counts.Pages
 	w.Records += counts.Records
-	w.Cursor, w.Anchor, w.Expected = int64(sl.cursor), anchorOf(sl), -1
-	if sl.page.HasTotal {
-		w.Expected = int64(sl.page.Total)
+	w.Cursor, w.Anchor, w.Expected = int64(sl.Cursor), anchorOf(sl), -1
+	if sl.Page.HasTotal {
+		w.Expected = int64(sl.Page.Total)
 	}
 	w.unsaved++
 }

@@ -25,6 +25,7 @@ import (
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
 	"solarmirror/sync/pull"
+	"solarmirror/sync/scan"
 )
 
 // syncedOnce is the directory of a mirror that several tests read.
@@ -110,7 +111,7 @@ func syncTwice(t *testing.T, m *store.Mirror) {
 	zone, err := time.LoadLocation("America/Sao_Paulo")
 	must(t, err)
 	engine := &pull.Engine{
-		Client: client, Mirror: m, Zone: zone, OverlapDays: 2, Paging: pull.Paging{FirstPage: pull.FindFirstPage, Limit: 50}, InFlight: 4,
+		Client: client, Mirror: m, Zone: zone, OverlapDays: 2, Paging: pull.Paging{FirstPage: scan.FindFirstPage, Limit: 50}, InFlight: 4,
 		Now: clock, Log: zerolog.Nop(),
 	}
 	for range 2 {

@@ -27,6 +27,7 @@ import (
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
 	"solarmirror/sync/pull"
+	"solarmirror/sync/scan"
 )
 
 // now is the clock of every test.
@@ -120,7 +121,7 @@ func syncOften(t *testing.T, m *store.Mirror) {
 	must(t, err)
 	defer client.Close()
 	engine := &pull.Engine{
-		Client: client, Mirror: m, Zone: saoPaulo(t), OverlapDays: 2, Paging: pull.Paging{FirstPage: pull.FindFirstPage, Limit: 50}, InFlight: 4,
+		Client: client, Mirror: m, Zone: saoPaulo(t), OverlapDays: 2, Paging: pull.Paging{FirstPage: scan.FindFirstPage, Limit: 50}, InFlight: 4,
 		Now: clock, Log: zerolog.Nop(),
 	}
 	for range 3 {

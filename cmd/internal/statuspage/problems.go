@@ -56,6 +56,9 @@ func (v *view) Problems() []problem {
 		case v.isStale(s):
 			report(&bad, "solarmirror sync", "%s are %s old.", capital(s.name), age.Of(v.taken.Sub(s.complete)))
 		}
+		if s.promise != "" {
+			report(&warnings, "solarmirror verify", "%s, %s.", capital(s.name), s.promise)
+		}
 		if s.rejected > 0 {
 			report(&warnings, "solarmirror rejects list", "Records of %s that could not be loaded and are kept as they came: %s.", s.name, charts.English.Number(float64(s.rejected), 0))
 		}

@@ -34,6 +34,7 @@ type stream struct {
 	store.Standing
 	name     string
 	complete time.Time // zero: never
+	promise  string    // what weakens the last clean passes
 	full     time.Time // zero: never
 	rejected int64
 }
@@ -133,6 +134,9 @@ func (s *snapshot) readStreams(ctx context.Context, mirror *store.Mirror) error 
 	}
 	for _, known := range pull.Streams() {
 		at := stream{name: known.Name(), rejected: rejected[known.Name()]}
+		if at.promise, err = pull.Promise(ctx, mirror, known); err != nil {
+			return err
+		}
 		if at.complete, at.full, err = pull.CompleteThrough(ctx, mirror, known); err != nil {
 			return err
 		}

@@ -1,7 +1,10 @@
-package pull
+package scan
 
 // span is a part of a list as the platform can be asked for it: page number page, counted from 0, of limit rows.
-type span struct{ page, limit int }
+type span struct {
+	page, limit int
+	way         int // of asking for it; see Source.Again
+}
 
 func (s span) start() int { return s.page * s.limit }
 func (s span) end() int   { return s.start() + s.limit }
@@ -17,12 +20,12 @@ const wantedOverlap = 3
 // come to that: every greater one has a smaller limit that does not divide the cursor.
 func nextSpan(cursor, limit int) (best span) {
 	if cursor == 0 {
-		return span{0, limit}
+		return span{0, limit, 0}
 	}
 	for overlap := min(wantedOverlap, cursor); best.end() <= cursor; overlap-- {
 		best = span{}
 		for l := limit; l > 0; l-- {
-			if s := (span{(cursor - overlap) / l, l}); s.end() > best.end() {
+			if s := (span{(cursor - overlap) / l, l, 0}); s.end() > best.end() {
 				best = s
 			}
 		}
@@ -30,8 +33,8 @@ func nextSpan(cursor, limit int) (best span) {
 	return best
 }
 
-// plannedRequests is about how many requests reading rows of a still list takes: a span is cut short on
+// PlannedRequests is about how many requests reading rows of a still list takes: a span is cut short on
 // average by the overlap and by what does not divide.
-func plannedRequests(rows, limit int) int {
+func PlannedRequests(rows, limit int) int {
 	return rows*4/(limit*3) + 2
 }

@@ -1,4 +1,4 @@
-package pull
+package scan
 
 import (
 	"testing"
@@ -47,7 +47,7 @@ func TestNextSpanExhaustively(t *testing.T) {
 	}
 }
 
-// At a cap of 50 the overlap costs no more than a third more requests, and plannedRequests is about right.
+// At a cap of 50 the overlap costs no more than a third more requests, and PlannedRequests is about right.
 func TestNextSpanCost(t *testing.T) {
 	t.Parallel()
 	for _, rows := range []int{500, 1_000, 10_000, 100_000, 300_000} {
@@ -63,7 +63,7 @@ func TestNextSpanCost(t *testing.T) {
 		} else {
 			t.Logf("%d rows: %d requests, %.3f times those of plain paging", rows, requests, ratio)
 		}
-		if planned := plannedRequests(rows, limit); planned < requests {
+		if planned := PlannedRequests(rows, limit); planned < requests {
 			t.Errorf("%d rows: %d planned, %d needed", rows, planned, requests)
 		}
 	}

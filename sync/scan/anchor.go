@@ -1,4 +1,4 @@
-package pull
+package scan
 
 import "slices"
 
@@ -6,7 +6,7 @@ import "slices"
 // round and be unchanged; and so must, after it in the path, more than half of those rows that should stand in the slice, and one at least. Then
 // no row that has not moved itself can stand between what was read and this slice. Two unchanged rows anywhere in the slice would not do: those may
 // have moved past rows that were not read, though nothing in them has changed.
-func (s *scan) anchor(records []record) int {
+func (s *Scan) anchor(records []Record) int {
 	if len(records) == 0 || !s.unchanged(records[0]) {
 		return -1
 	}
@@ -18,7 +18,7 @@ func (s *scan) anchor(records []record) int {
 		}
 		return 0
 	}
-	from := lastIndex(s.path, records[0].id)
+	from := lastIndex(s.path, records[0].ID)
 	if from < 0 {
 		return -1
 	}
@@ -26,7 +26,7 @@ func (s *scan) anchor(records []record) int {
 	found := 0
 	// As many again may have left the list, or moved, since they were read.
 	for next := s.path[from:min(from+2*len(records), len(s.path))]; len(records) > 0; records = records[1:] {
-		if i := slices.Index(next, records[0].id); i >= 0 {
+		if i := slices.Index(next, records[0].ID); i >= 0 {
 			found++
 			next = next[i+1:]
 		}
@@ -50,12 +50,13 @@ func lastIndex(ids []uint64, id uint64) int {
 const maxPath = 4096
 
 // extend makes a slice the end of the path, from the given place on.
-func (s *scan) extend(from int, records []record) {
+func (s *Scan) extend(from int, records []Record) {
 	s.path = s.path[:from]
 	for _, r := range records {
-		s.path = append(s.path, r.id)
+		s.path = append(s.path, r.ID)
 	}
-	if len(s.path) > 2*maxPath {
-		s.path = slices.Delete(s.path, 0, len(s.path)-maxPath)
+	if more := len(s.path) - maxPath; more > maxPath {
+		s.path = slices.Delete(s.path, 0, more)
+		s.trimmed += more
 	}
 }

@@ -1,4 +1,4 @@
-package pull
+package scan
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // prefetch fetches the spans that come next, and identifies their records, while the present one is being looked at. It belongs to one goroutine.
 type prefetch struct {
-	source
+	Source
 	slots chan struct{} // one entry per span being fetched
 	// beforeWait is called before get waits for a page, unless that comes shortly; its error becomes get's. Nil when nobody wants to know.
 	beforeWait func() error
@@ -29,13 +29,13 @@ type future struct {
 	begun chan struct{} // closed when it has its slot, which is when the next span may have one
 	done  chan struct{}
 	page  *platform.Page
-	rows  []record // of the page
+	rows  []Record // of the page
 	err   error
 }
 
 // get returns the page of a span and its records, and has those that are planned after it fetched meanwhile. What was fetched ahead for
 // another plan is thrown away.
-func (p *prefetch) get(ctx context.Context, at span, then []span) (*platform.Page, []record, error) {
+func (p *prefetch) get(ctx context.Context, at span, then []span) (*platform.Page, []Record, error) {
 	plan := append([]span{at}, then...)
 	if !p.follows(plan) {
 		p.discard()
@@ -106,11 +106,18 @@ func (p *prefetch) start(s span) {
 		if f.err != nil {
 			return
 		}
-		f.rows = make([]record, len(f.page.Records))
+		f.rows = make([]Record, len(f.page.Records))
 		for i, raw := range f.page.Records {
-			f.rows[i] = p.identify(raw)
+			f.rows[i] = p.Identify(raw)
 		}
 	})
+}
+
+func (s Source) fetch(ctx context.Context, at span) (*platform.Page, error) {
+	if at.way > 0 {
+		return s.Again(ctx, at.way, at.page, at.limit)
+	}
+	return s.Fetch(ctx, at.page, at.limit)
 }
 
 // discard cancels what is under way and waits for it to end.

@@ -1,4 +1,4 @@
-package pull
+package scan
 
 import (
 	"context"
@@ -62,13 +62,13 @@ func TestPrefetch(t *testing.T) {
 	spans := func(pages ...int) []span {
 		list := make([]span, len(pages))
 		for i, page := range pages {
-			list[i] = span{page, 10}
+			list[i] = span{page, 10, 0}
 		}
 		return list
 	}
 	never := make(chan struct{})
-	g := &gate{open: map[span]chan struct{}{{3, 10}: never, {4, 10}: never}}
-	p := &prefetch{source: source{fetch: g.fetch}, slots: make(chan struct{}, 3)}
+	g := &gate{open: map[span]chan struct{}{{3, 10, 0}: never, {4, 10, 0}: never}}
+	p := &prefetch{Source: fetching(g.fetch), slots: make(chan struct{}, 3)}
 	for i, step := range []struct {
 		at   int
 		then []span
@@ -80,7 +80,7 @@ func TestPrefetch(t *testing.T) {
 		for !g.hasBegun(p.queue) {
 			runtime.Gosched()
 		}
-		page, _, err := p.get(t.Context(), span{step.at, 10}, step.then)
+		page, _, err := p.get(t.Context(), span{step.at, 10, 0}, step.then)
 		if err != nil || page.Total != step.at*10 {
 			t.Fatalf("step %d: %+v, %v", i, page, err)
 		}
@@ -106,11 +106,11 @@ func TestPrefetchTellsOfLongWaits(t *testing.T) {
 		for takes, want := range map[time.Duration]int{0: 0, shortWait - 1: 0, shortWait + 1: 1} {
 			told := 0
 			p := &prefetch{slots: make(chan struct{}, 1), beforeWait: func() error { told++; return nil }}
-			p.fetch = func(context.Context, span) (*platform.Page, error) {
+			p.Fetch = func(context.Context, int, int) (*platform.Page, error) {
 				time.Sleep(takes)
 				return &platform.Page{}, nil
 			}
-			if page, _, err := p.get(t.Context(), span{0, 10}, nil); err != nil || page == nil || told != want {
+			if page, _, err := p.get(t.Context(), span{0, 10, 0}, nil); err != nil || page == nil || told != want {
 				t.Errorf("after %v: page %v, error %v, told %d times", takes, page, err, told)
 			}
 			p.discard()
@@ -131,7 +131,7 @@ func TestScanPrefetchesWithinItsLimit(t *testing.T) {
 			g := &gate{}
 			var mu sync.Mutex
 			fetches := 0
-			s := newScan(source{identify: identifyRow, fetch: func(ctx context.Context, at span) (*platform.Page, error) {
+			s := New(fetching(func(ctx context.Context, at span) (*platform.Page, error) {
 				if _, err := g.fetch(ctx, at); err != nil {
 					return nil, err
 				}
@@ -141,12 +141,12 @@ func TestScanPrefetchesWithinItsLimit(t *testing.T) {
 					return nil, failing
 				}
 				return l.fetch(ctx, at)
-			}}, limits{limit: 50, proven: true}, inFlight)
+			}), Options{Limit: 50, InFlight: inFlight})
 			slices, rows := 0, 0
 			var failed error
-			for sl, err := range s.slices(t.Context()) {
+			for sl, err := range s.Slices(t.Context()) {
 				slices++
-				rows += len(sl.records)
+				rows += len(sl.Records)
 				failed = err
 				if slices == c.leaveAt {
 					break
@@ -172,9 +172,9 @@ func TestScanLooksNoFurtherAhead(t *testing.T) {
 		{50, 4, 100_000, 12}, {100, 4, 100_000, 6}, {500, 4, 100_000, 3}, {20, 4, 100_000, 12}, {50, 1, 100_000, 0},
 		{50, 4, -1, 3}, {50, 4, 60, 1}, {500, 8, 100_000, 7},
 	} {
-		s := newScan(source{}, limits{limit: c.limit}, c.inFlight)
+		s := New(Source{}, Options{Limit: c.limit, InFlight: c.inFlight})
 		s.total = c.total
-		if got := len(s.following(span{0, c.limit})); got != c.want {
+		if got := len(s.following(span{0, c.limit, 0})); got != c.want {
 			t.Errorf("%+v: %d spans", c, got)
 		}
 	}
@@ -189,7 +189,7 @@ func TestScanReadsOnWhileOneIsTriedAgain(t *testing.T) {
 	var mu sync.Mutex
 	running, most, beyond := 0, 0, 0
 	enough := make(chan struct{})
-	s := newScan(source{identify: identifyRow, fetch: func(ctx context.Context, at span) (*platform.Page, error) {
+	s := New(fetching(func(ctx context.Context, at span) (*platform.Page, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		running++
@@ -210,8 +210,8 @@ func TestScanReadsOnWhileOneIsTriedAgain(t *testing.T) {
 			mu.Lock()
 		}
 		return l.fetch(ctx, at)
-	}}, limits{limit: 50, proven: true}, 4)
-	found, err := collect(s.slices(t.Context()))
+	}), Options{Limit: 50, InFlight: 4})
+	found, err := collect(s.Slices(t.Context()))
 	if err != nil || len(found) != 2000 || most > 4 {
 		t.Errorf("%d rows, %v, %d requests at one time", len(found), err, most)
 	}
@@ -224,12 +224,12 @@ func TestPrefetchOfMovingList(t *testing.T) {
 		for _, order := range []string{"created-asc", "created-desc", "updated-asc", "updated-desc", "id"} {
 			l := newMovingList(seed, order, 300, churn{inserts: 0.2, updates: 0.3, removals: 0.4})
 			var mu sync.Mutex
-			s := newScan(source{identify: identifyRow, fetch: func(ctx context.Context, at span) (*platform.Page, error) {
+			s := New(fetching(func(ctx context.Context, at span) (*platform.Page, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				return l.fetch(ctx, at)
-			}}, limits{limit: 50}, 4)
-			found, err := collect(s.slices(t.Context()))
+			}), Options{Limit: 50, InFlight: 4})
+			found, err := collect(s.Slices(t.Context()))
 			if err != nil {
 				continue
 			}

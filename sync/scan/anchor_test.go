@@ -1,13 +1,13 @@
-package pull
+package scan
 
 import "testing"
 
 // A scan has read rows 1 to 60; 33 has changed since. What the next slice begins with decides whether it follows.
 func TestAnchor(t *testing.T) {
 	t.Parallel()
-	rows := func(ids ...uint64) (list []record) {
+	rows := func(ids ...uint64) (list []Record) {
 		for _, id := range ids {
-			list = append(list, record{id: id, hash: id})
+			list = append(list, Record{ID: id, Hash: id})
 		}
 		return list
 	}
@@ -18,10 +18,10 @@ func TestAnchor(t *testing.T) {
 		return ids
 	}
 	changed := rows(through(33, 52, 1)...)
-	changed[0].hash++
+	changed[0].Hash++
 	for _, c := range []struct {
 		name  string
-		slice []record
+		slice []Record
 		want  int
 	}{
 		{"nothing has moved", rows(through(58, 77, 1)...), 57},
@@ -45,7 +45,7 @@ func TestAnchor(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		slice []record
+		slice []Record
 		want  int
 	}{
 		{"nothing has moved", rows(58, 59, 60, 61), 0},
@@ -62,8 +62,8 @@ func TestAnchor(t *testing.T) {
 	}
 }
 
-func scanOfSixty(read []record) *scan {
-	s := newScan(source{}, limits{limit: 20, proven: true}, 1)
+func scanOfSixty(read []Record) *Scan {
+	s := New(Source{}, Options{Limit: 20})
 	s.beginRound()
 	for _, r := range read {
 		s.mark(r, true)

@@ -1,8 +1,15 @@
-package pull
+package scan
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"net/http"
 
-// UnstableError is a pass that came out differently every time it was read: its order changes, or rows are missing.
+	"solarmirror/sync/platform"
+)
+
+// UnstableError is a pass that came out differently every time it was read: its order changes, or
+// rows are missing.
 type UnstableError struct {
 	Rounds  int // how often it was read whole
 	Moved   int // unchanged rows that had changed places in the last round
@@ -32,4 +39,24 @@ type RepeatedPageError struct{ Rows int }
 
 func (e *RepeatedPageError) Error() string {
 	return fmt.Sprintf("the platform answers different pages with the same %d rows, so it seems to ignore the page number; check platform.base_url and what stands between", e.Rows)
+}
+
+// Refused says whether the platform did answer, and did not want what was asked: not that it could
+// not be reached, or did not know us.
+func Refused(err error) bool {
+	var status *platform.StatusError
+	var said *platform.RefusedError
+	if errors.As(err, &status) {
+		return status.Location == "" && status.Status != http.StatusTooManyRequests && status.Status != http.StatusServiceUnavailable
+	}
+	return errors.As(err, &said)
+}
+
+// behindEnd says whether a page was refused in a way in which one behind the end of a list may be.
+func behindEnd(err error) bool {
+	var status *platform.StatusError
+	if errors.As(err, &status) && status.Status >= http.StatusInternalServerError {
+		return false
+	}
+	return Refused(err)
 }

@@ -1,0 +1,77 @@
+package pull
+
+import (
+	"context"
+	"fmt"
+
+	"solarmirror/sync/scan"
+)
+
+// excess is by how many rows the platform's total is higher than what the reading found, up to an end
+// that was proved.
+func (r *reading) excess() int { return r.findings.Total - r.findings.Found }
+
+// few says whether a total is so little too high that it may be overruled: it may come from a cache,
+// or count rows that are not listed.
+func (r *reading) few() bool { return r.excess() <= max(20, r.findings.Found/100) }
+
+// judgeTotals says what to make of totals that are too high, when all passes of a stream were read.
+// Such a total is not the list's own where it is what all passes hold together; foreign says so.
+// Otherwise it is overruled by a few rows, which the promise of the reading tells, or an error.
+func judgeTotals(s *Stream, readings []*reading) (foreign bool, err error) {
+	together := 0
+	for _, r := range readings {
+		together += r.findings.Found
+	}
+	for _, r := range readings {
+		all := reading{findings: scan.Findings{Total: r.findings.Total, Found: together}}
+		switch {
+		case r.excess() <= 0:
+		case together > r.findings.Found && all.excess() >= 0 && all.few():
+			foreign = true
+		case r.few():
+			r.promise = fmt.Sprintf("the platform counts %d rows and lists %d", r.findings.Total, r.findings.Found)
+		default:
+			return false, &TotalError{Stream: s.Name(), Pass: r.pass, Total: r.findings.Total, Found: r.findings.Found}
+		}
+	}
+	return foreign, nil
+}
+
+// completeOpen completes the passes of a stream that were left open, because the platform counts
+// more rows in one than there are. A total that is not the list's own is remembered as such.
+func (e *Engine) completeOpen(ctx context.Context, j *job, open []*reading) error {
+	foreign, err := judgeTotals(j.stream, open)
+	if err != nil {
+		return &fetchError{err}
+	}
+	if foreign {
+		e.learnForeignTotals(ctx, j.stream)
+	}
+	for _, r := range open {
+		if err := e.complete(ctx, j, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Engine) learnForeignTotals(ctx context.Context, s *Stream) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	traits := e.dialect.Streams[s.Name()]
+	traits.ForeignTotals = true
+	e.dialect.setTraits(s, traits)
+	e.rememberDialect(ctx)
+}
+
+// TotalError is a platform that counts far more rows than it lists.
+type TotalError struct {
+	Stream, Pass string
+	Total, Found int
+}
+
+func (e *TotalError) Error() string {
+	return fmt.Sprintf("the platform counts %d rows of %s (%s) and lists %d, then the list ends; the watermark stays. "+
+		"Ask the platform's operators for the difference; \"solarmirror sync %[2]s --full\" asks again", e.Total, e.Stream, e.Pass, e.Found)
+}
