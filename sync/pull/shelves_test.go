@@ -16,6 +16,9 @@ type shelves struct {
 	mu     sync.Mutex
 	lists  map[string][]string // by name: order, budget, equipments, followed by " removed", by " updated"
 	totals bool
+	total  func(name string, n int) int // in place of the length of the list
+	size   func(limit int) int          // rows of a page; nil: as many as asked for
+	empty  int                          // status of a page behind the end; 0 is 200
 	served int
 	spoil  func(request int, page []string) (spoilt []string, status int) // nil: answers are sound
 }
@@ -52,16 +55,26 @@ func (s *shelves) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if strings.HasPrefix(req.URL.Query().Get("lastUpdateAfter"), "2999") || strings.HasPrefix(req.URL.Query().Get("createdAfter"), "2999") {
 		all = nil
 	}
+	if s.size != nil {
+		at.limit = s.size(at.limit)
+	}
 	from, to := min(max(0, at.start()), len(all)), min(max(0, at.end()), len(all))
 	page, status := all[from:to], http.StatusOK
-	if at.page < 0 {
+	switch {
+	case at.page < 0:
 		status = http.StatusBadRequest
-	} else if s.spoil != nil {
+	case s.spoil == nil && s.empty != 0 && len(page) == 0:
+		status = s.empty
+	case s.spoil != nil:
 		page, status = s.spoil(s.served, page)
 	}
 	w.WriteHeader(status)
-	if s.totals {
-		fmt.Fprintf(w, `{"data":[%s],"totalItems":%d}`, strings.Join(page, ","), len(all))
+	if s.totals || s.total != nil {
+		total := len(all)
+		if s.total != nil {
+			total = s.total(name, total)
+		}
+		fmt.Fprintf(w, `{"data":[%s],"totalItems":%d}`, strings.Join(page, ","), total)
 		return
 	}
 	fmt.Fprint(w, "["+strings.Join(page, ",")+"]")
