@@ -192,6 +192,9 @@ func TestSchedule(t *testing.T) {
 	}
 	t.Logf("%v in %v: %d requests, %d faults, %d events; %d companies; runs: %v", *simulated, time.Since(began).Round(time.Second), s.platform.Served(),
 		faults, len(s.platform.Events()), queued, s.mirror.strings(t, "SELECT command || ' ' || outcome || ' ' || count(*) FROM _runs GROUP BY command, outcome"))
+	for _, failed := range s.mirror.strings(t, "SELECT command || ': ' || error FROM _runs WHERE outcome IN ('failed', 'partial')") {
+		t.Log(failed)
+	}
 	if faults == 0 || len(s.platform.Events()) == 0 || queued == 0 {
 		t.Error("nothing happened, so nothing is proved")
 	}

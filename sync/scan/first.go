@@ -63,8 +63,7 @@ func (s *Scan) endsAt(ctx context.Context, first []uint64, asCounted bool) (bool
 		return false, err
 	}
 	greater := beyond(first, asAsked)
-	switch {
-	case len(smaller) == 0 && len(greater) == 0:
+	if len(smaller) == 0 && len(greater) == 0 {
 		if len(inSize) == 0 && len(asAsked) == 0 {
 			return true, nil
 		}
@@ -78,13 +77,18 @@ func (s *Scan) endsAt(ctx context.Context, first []uint64, asCounted bool) (bool
 		if len(beyond(first, third)) == 0 {
 			return true, s.pageNumbersCount(ctx, first)
 		}
-		s.usePages()
-	case len(smaller) == 0 || rows >= s.Limit-s.Limit/8 && s.rounds > 1:
-		s.usePages() // the size received is no size to ask for
-	default:
-		s.Limit = rows
-		s.findings.Limit = rows
 	}
+	for range 2 { // an answer that was cut short is longer the next time
+		_, again, err := s.probe(ctx, span{0, s.Limit, 0})
+		if err != nil || len(again) != rows {
+			return false, err
+		}
+	}
+	if len(smaller) == 0 || rows >= s.Limit-s.Limit/8 && s.rounds > 1 {
+		s.usePages() // the size received is no size to ask for
+		return false, nil
+	}
+	s.Limit, s.findings.Limit = rows, rows
 	return false, nil
 }
 
