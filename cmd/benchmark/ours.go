@@ -12,6 +12,7 @@ import (
 	"solarmirror/store"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
+	"solarmirror/sync/scan"
 )
 
 // newClient returns a client that is not held back.
@@ -45,7 +46,7 @@ func loadMirror(t task) (got outcome, err error) {
 	}
 	engine := &pull.Engine{
 		Client: client, Mirror: mirror, Zone: zone, OverlapDays: 2, Now: time.Now, Log: log,
-		Paging: pull.Paging{FirstPage: pull.FindFirstPage, Limit: pageSize}, InFlight: inFlight,
+		Paging: pull.Paging{FirstPage: scan.FindFirstPage, Limit: pageSize}, InFlight: inFlight,
 	}
 	if t.Progress {
 		engine.Progress = tellProgress()

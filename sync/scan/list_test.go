@@ -258,9 +258,6 @@ func TestScanOfMovingList(t *testing.T) {
 	}
 }
 
-// fullRun is what the full run passes as -seeds.
-const fullRun = 1000
-
 var seeds = flag.Int("seeds", 10, "seeds of each simulation; 1000 is the full run")
 
 // An order that is not stable, and a list that is not what its total says, are noticed.
