@@ -99,7 +99,7 @@ func (e *envelope) outer(raw []byte) bool {
 	switch key := e.note("", raw); key {
 	case "error":
 		return e.keep(&e.errorText, key)
-	case "totalItems":
+	case "totalItems", "total", "totalCount":
 		return e.keep(&e.totalOuter, key)
 	case "data":
 		e.once(key)
@@ -118,7 +118,7 @@ func (e *envelope) outer(raw []byte) bool {
 // inner takes a member of the object in "data".
 func (e *envelope) inner(raw []byte) bool {
 	switch key := e.note("data.", raw); key {
-	case "data.totalItems":
+	case "data.totalItems", "data.total", "data.totalCount":
 		return e.keep(&e.totalInner, key)
 	case "data.items":
 		e.once(key)

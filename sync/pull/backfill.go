@@ -224,13 +224,13 @@ func (e *Engine) planWindow(ctx context.Context, s *Stream, pass string, at Stre
 	if p.Done = found && !w.CompletedAt.IsZero() && !restart; p.Done {
 		return p, nil
 	}
-	page, err := e.Client.List(ctx, s.Resource, s.filter(pass, at.From, at.To), e.dialect.First, 1)
+	page, err := e.Client.List(ctx, s.Resource, s.filter(pass, at.From, at.To), e.traits(s).First, 1)
 	if err != nil {
 		return p, err
 	}
 	if page.HasTotal {
-		p.Records, p.Requests = page.Total, scan.PlannedRequests(page.Total, e.dialect.Limit)
-		p.Pages = (page.Total + e.dialect.Limit - 1) / e.dialect.Limit
+		p.Records, p.Requests = page.Total, scan.PlannedRequests(page.Total, e.traits(s).Limit)
+		p.Pages = (page.Total + e.traits(s).Limit - 1) / e.traits(s).Limit
 	}
 	return p, nil
 }

@@ -91,7 +91,7 @@ func BenchmarkScan(b *testing.B) {
 	for _, limit := range []int{50, 500} {
 		b.Run(fmt.Sprintf("pages of %d", limit), func(b *testing.B) {
 			e := benchEngine(b, server.url, limit)
-			e.dialect = Dialect{Numbering: scan.Numbering{Known: true, First: 1, Limit: limit}}
+			e.dialect = Dialect{Streams: map[string]Traits{"orders": {Numbering: scan.Numbering{Known: true, First: 1, Limit: limit}}}}
 			m := newMeter(b)
 			for b.Loop() {
 				r := &reading{pass: live}

@@ -1,6 +1,7 @@
 package pull
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,13 +14,14 @@ import (
 // Dialect is how a platform answers lists, as far as it was found by asking. It is remembered in
 // _meta, and found anew when it stops fitting.
 type Dialect struct {
-	scan.Numbering
-	Asked   int               // the page limit wanted when Limit was found
-	Streams map[string]Traits `json:",omitempty"` // by name, of those that were asked
+	scan.Numbering                   // of the stream that was asked last
+	Asked          int               // the page limit wanted when the limits were found
+	Streams        map[string]Traits `json:",omitempty"` // by name, of those that were asked
 }
 
 // Traits is how a platform lists one stream.
 type Traits struct {
+	scan.Numbering
 	IgnoresDates  bool       `json:",omitempty"` // the date filters have no effect
 	EmptyStatus   int        `json:",omitempty"` // status with which an empty list is refused; 0 when it is answered
 	ForeignTotals bool       `json:",omitempty"` // totals do not count the list that was asked for
@@ -59,31 +61,37 @@ type Paging struct {
 	Limit     int // rows wanted per page
 }
 
-// learn asks the platform what the dialect does not say yet, by way of a stream that is about to be
-// read. A platform that has come to count pages from 0 would hide its first page without a word, and one
-// may learn or forget to look at dates: so check asks for the numbering anew, and whole for the traits.
-func (e *Engine) learn(ctx context.Context, d *Dialect, s *Stream, check, whole bool) error {
+// learn asks the platform what the dialect does not say yet of a stream that is about to be read.
+// Before a whole reading it asks for everything anew.
+func (e *Engine) learn(ctx context.Context, d *Dialect, s *Stream, whole bool) error {
+	traits, asked := d.Streams[s.Name()]
+	if asked && traits.Known && !whole && d.Asked == e.Paging.Limit {
+		return nil
+	}
+	known := false
 	for _, pass := range s.passes {
-		if !check && d.Known && d.Asked == e.Paging.Limit {
-			break
-		}
 		probe := func(ctx context.Context, page, limit int) (*platform.Page, error) {
 			return e.Client.Probe(ctx, s.Resource, s.filter(pass, "", ""), page, limit)
 		}
-		found, err := scan.Meet(ctx, probe, e.Paging.Limit, e.Paging.FirstPage, d.Limit)
+		found, err := scan.Meet(ctx, probe, e.Paging.Limit, e.Paging.FirstPage, traits.Limit)
 		if err != nil && (pass == live || !scan.Refused(err)) {
 			return err
 		}
-		if err == nil && (found.Known || !d.Known) {
-			d.Numbering, d.Asked = found, e.Paging.Limit
+		if err == nil && (pass == live || found.Known) {
+			traits.Numbering, known = found, found.Known
 		}
-		check = !d.Known // a list of no more than one page may not show it
+		if known { // a list of no more than one page may not show it
+			break
+		}
 	}
-	if _, asked := d.Streams[s.Name()]; asked && !whole {
-		return nil
+	if !known && d.Known { // most likely as other streams are
+		traits.First = d.First
 	}
-	traits, err := e.findTraits(ctx, d, s)
-	if err != nil {
+	d.Asked = e.Paging.Limit
+	if known || !d.Known {
+		d.Numbering = traits.Numbering
+	}
+	if err := e.findTraits(ctx, &traits, s); err != nil {
 		return fmt.Errorf("finding out whether dates are looked at: %w", err)
 	}
 	d.setTraits(s, traits)
@@ -95,19 +103,19 @@ const beyond = "2999-01-01"
 
 // findTraits asks for what was updated in the far future: nothing. A platform that answers with rows
 // ignores the dates, and every reading of it is a whole one. A total that is not 0 there counts another list.
-func (e *Engine) findTraits(ctx context.Context, d *Dialect, s *Stream) (Traits, error) {
-	traits := Traits{Sizes: d.Streams[s.Name()].Sizes}
-	page, err := e.Client.Probe(ctx, s.Resource, s.filter(live, beyond, ""), d.First, d.Limit)
+func (e *Engine) findTraits(ctx context.Context, t *Traits, s *Stream) error {
+	t.IgnoresDates, t.ForeignTotals, t.EmptyStatus = false, false, 0
+	page, err := e.Client.Probe(ctx, s.Resource, s.filter(live, beyond, ""), t.First, t.Limit)
 	switch {
 	case err == nil:
-		traits.IgnoresDates = len(page.Records) > 0
-		traits.ForeignTotals = !traits.IgnoresDates && page.HasTotal && page.Total > 0
-		return traits, nil
-	case !scan.Refused(err):
-		return traits, err
+		t.IgnoresDates = len(page.Records) > 0
+		t.ForeignTotals = !t.IgnoresDates && page.HasTotal && page.Total > 0
+	case scan.Refused(err):
+		t.EmptyStatus = statusOf(err)
+	default:
+		return err
 	}
-	traits.EmptyStatus = statusOf(err)
-	return traits, nil
+	return nil
 }
 
 // statusOf is the status of a refusal, 200 for one in the words of an answer.
@@ -121,7 +129,8 @@ func statusOf(err error) int {
 
 // source is the list that a reading reads. A bound in the far future is another address for it.
 func (e *Engine) source(s *Stream, r *reading) scan.Source {
-	first, filter, empty := e.presentDialect().First, s.filter(r.pass, r.from, r.to), e.traits(s).EmptyStatus
+	filter, traits := s.filter(r.pass, r.from, r.to), e.traits(s)
+	first, empty := traits.First, traits.EmptyStatus
 	whole := s.filter(live, "", "")
 	probe := func(ctx context.Context, page, limit int) (*platform.Page, error) {
 		return e.Client.Probe(ctx, s.Resource, filter, first+page, limit)
@@ -152,8 +161,49 @@ func (e *Engine) source(s *Stream, r *reading) scan.Source {
 	return source
 }
 
+// NumberingError is a platform that numbers its pages otherwise than it used to.
+type NumberingError struct {
+	Stream string
+	First  int // as remembered
+}
+
+func (e *NumberingError) Error() string {
+	return fmt.Sprintf("the first page of %s is no longer page %d; run \"solarmirror sync %[1]s --full\"", e.Stream, e.First)
+}
+
+// checkNumbering fails where page 0 has become another page than page 1, or has ceased to: then the first
+// page would be read past without a word.
+func (e *Engine) checkNumbering(ctx context.Context, s *Stream, r *reading) error {
+	if e.Paging.FirstPage != scan.FindFirstPage {
+		return nil
+	}
+	traits := e.traits(s)
+	var pages [2][][]byte
+	for number := range pages {
+		page, err := e.Client.Probe(ctx, s.Resource, s.filter(r.pass, r.from, r.to), number, traits.Limit)
+		if err != nil && !scan.Refused(err) {
+			return err
+		}
+		if err == nil {
+			pages[number] = page.Records
+		}
+		if zero := len(pages[0]) > 0; zero != (traits.First == 1) { // as it should be
+			return nil
+		}
+	}
+	moved := len(pages[0]) == 0 && len(pages[1]) > 0
+	if traits.First == 1 {
+		moved = len(pages[1]) == 0 || !bytes.Equal(pages[0][0], pages[1][0])
+	}
+	if moved {
+		return &NumberingError{Stream: s.Name(), First: traits.First}
+	}
+	return nil
+}
+
 // misfits says whether an error may come of a dialect that is no longer the platform's.
 func misfits(err error) bool {
 	var repeated *scan.RepeatedPageError
-	return scan.Refused(err) || errors.As(err, &repeated)
+	var numbering *NumberingError
+	return scan.Refused(err) || errors.As(err, &repeated) || errors.As(err, &numbering)
 }

@@ -156,6 +156,11 @@ func (e *Engine) readFitting(ctx context.Context, j *job, r *reading) error {
 
 // read scans, and writes what it reads.
 func (e *Engine) read(ctx context.Context, j *job, r *reading) error {
+	if r.from != "" { // before a whole reading it was asked for
+		if err := e.checkNumbering(ctx, j.stream, r); err != nil {
+			return &fetchError{err}
+		}
+	}
 	b := &batch{engine: e, job: j, reading: r, progress: Progress{Stream: j.stream.Name(), Pass: r.pass, Total: -1}}
 	options := e.scanOptions(j.stream, r)
 	options.BeforeWaiting = b.commit
@@ -180,8 +185,8 @@ func (e *Engine) read(ctx context.Context, j *job, r *reading) error {
 // scanOptions is what is known of the platform before a scan. A whole reading finds out anew which
 // page sizes are honoured.
 func (e *Engine) scanOptions(s *Stream, r *reading) scan.Options {
-	d, traits := e.presentDialect(), e.traits(s)
-	o := scan.Options{Limit: d.Limit, InFlight: e.InFlight, IgnoreTotal: traits.ForeignTotals}
+	traits := e.traits(s)
+	o := scan.Options{Limit: traits.Limit, InFlight: e.InFlight, IgnoreTotal: traits.ForeignTotals}
 	if r.from != "" {
 		o.Sizes = traits.Sizes
 	}
@@ -233,11 +238,9 @@ func (e *Engine) ensureDialect(ctx context.Context, s *Stream, whole bool) error
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	before := e.dialect.String()
-	check := whole && !e.checked || !e.dialect.Known
-	if err := e.learn(ctx, &e.dialect, s, check, whole); err != nil {
+	if err := e.learn(ctx, &e.dialect, s, whole); err != nil {
 		return err
 	}
-	e.checked = e.checked || check
 	if e.dialect.String() != before {
 		e.rememberDialect(ctx)
 	}
@@ -252,10 +255,8 @@ func (e *Engine) learnt(s *Stream, assumed scan.Options, found scan.Findings) {
 	if found.Limit == assumed.Limit && found.Sizes == traits.Sizes {
 		return
 	}
-	if found.Limit < e.dialect.Limit {
-		e.dialect.Limit = found.Limit
-	}
-	traits.Sizes = found.Sizes
+	traits.Limit, traits.Sizes = found.Limit, found.Sizes
+	e.dialect.Limit = found.Limit
 	e.dialect.setTraits(s, traits)
 	e.rememberDialect(context.Background())
 }
@@ -276,17 +277,17 @@ func (e *Engine) rememberDialect(ctx context.Context) {
 func (e *Engine) renewDialect(ctx context.Context, s *Stream, before Dialect) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.renewed {
-		e.renewed = true
-		var found Dialect
-		if err := e.learn(ctx, &found, s, true, true); err != nil {
+	if !e.renewed[s.Name()] {
+		e.renewed[s.Name()] = true
+		found := e.dialect
+		if err := e.learn(ctx, &found, s, true); err != nil {
 			e.Log.Warn().Err(err).Str("stream", s.Name()).Msg("the platform does not say how it is to be read")
 			return false
 		}
-		e.dialect, e.checked = found, true
+		e.dialect = found
 		e.rememberDialect(ctx)
 	}
-	return e.dialect.First != before.First || e.dialect.Limit != before.Limit
+	return e.dialect.Streams[s.Name()].Numbering != before.Streams[s.Name()].Numbering
 }
 
 func (e *Engine) presentDialect() Dialect {

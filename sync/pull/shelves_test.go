@@ -19,8 +19,11 @@ type shelves struct {
 	total  func(name string, n int) int // in place of the length of the list
 	size   func(limit int) int          // rows of a page; nil: as many as asked for
 	empty  int                          // status of a page behind the end; 0 is 200
-	served int
-	spoil  func(request int, page []string) (spoilt []string, status int) // nil: answers are sound
+	first  map[string]int               // number of the first page of a list; nil: 1
+	// ceiling is the last page that is answered with rows; 0 is none.
+	ceiling int
+	served  int
+	spoil   func(request int, page []string) (spoilt []string, status int) // nil: answers are sound
 }
 
 func (s *shelves) set(name string, records []string) {
@@ -53,6 +56,12 @@ func (s *shelves) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		all = updated
 	}
 	if strings.HasPrefix(req.URL.Query().Get("lastUpdateAfter"), "2999") || strings.HasPrefix(req.URL.Query().Get("createdAfter"), "2999") {
+		all = nil
+	}
+	if s.first != nil {
+		at.page += 1 - s.first[steps[len(steps)-3]]
+	}
+	if s.ceiling > 0 && at.page >= s.ceiling {
 		all = nil
 	}
 	if s.size != nil {

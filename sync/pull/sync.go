@@ -30,9 +30,8 @@ type Engine struct {
 
 	mu      sync.Mutex // guards what follows, and Progress
 	dialect Dialect
-	renewed bool // the remembered dialect was forgotten in this run; that happens once
-	checked bool // page numbers and limit were found out, or checked, in this run
-	dryRun  bool // nothing is to be remembered
+	renewed map[string]bool // the streams whose traits were found anew in this run; that happens once each
+	dryRun  bool            // nothing is to be remembered
 }
 
 // Options say what a sync does.
@@ -121,7 +120,7 @@ func (e *Engine) samePlatform(ctx context.Context) error {
 // recallDialect reads what earlier runs have found out.
 func (e *Engine) recallDialect(ctx context.Context) error {
 	meta, err := e.Mirror.Meta(ctx)
-	e.dialect, e.renewed, e.checked = ParseDialect(meta.Dialect), false, false
+	e.dialect, e.renewed = ParseDialect(meta.Dialect), map[string]bool{}
 	return err
 }
 

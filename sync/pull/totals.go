@@ -12,8 +12,10 @@ import (
 func (r *reading) excess() int { return r.findings.Total - r.findings.Found }
 
 // few says whether a total is so little too high that it may be overruled: it may come from a cache,
-// or count rows that are not listed.
-func (r *reading) few() bool { return r.excess() <= max(20, r.findings.Found/100) }
+// or count rows that are not listed. A list of which nothing was found is not one of few.
+func (r *reading) few() bool {
+	return r.findings.Found > 0 && r.excess() <= max(20, r.findings.Found/100)
+}
 
 // judgeTotals says what to make of totals that are too high, when all passes of a stream were read.
 // Such a total is not the list's own where it is what all passes hold together; foreign says so.

@@ -159,3 +159,51 @@ func TestDrawnPlatforms(t *testing.T) {
 		}
 	}
 }
+
+// Each stream has its own numbering, and one that changes between two syncs is noticed by the next.
+func TestNumberingOfStreams(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ before, after map[string]int }{
+		"budgets from 0":           {before: map[string]int{"order": 1, "budget": 0, "equipments": 1}},
+		"equipments from 0":        {before: map[string]int{"order": 1, "budget": 1, "equipments": 0}},
+		"all come to count 0":      {before: map[string]int{"order": 1, "budget": 1, "equipments": 1}, after: map[string]int{}},
+		"all come to count from 1": {before: map[string]int{}, after: map[string]int{"order": 1, "budget": 1, "equipments": 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelves(140, 10, 130, 60)
+			s.first = c.before
+			r := newRigFor(t, s)
+			r.sync(Options{})
+			if held := r.held(); held != [2]int64{280, 60} {
+				t.Errorf("%v requests and items", held)
+			}
+			if c.after == nil {
+				return
+			}
+			r.clock.advance(24 * time.Hour)
+			more := records("deal", 140, 70)
+			s.set("order", append(records("deal", 0, 140), more...))
+			s.set("order updated", more)
+			s.first = c.after
+			r.sync(Options{})
+			if held := r.held(); held != [2]int64{350, 60} {
+				t.Errorf("after the change %v requests and items", held)
+			}
+		})
+	}
+}
+
+// A platform that ends every list after a few pages fails loudly.
+func TestCeilingOfPages(t *testing.T) {
+	t.Parallel()
+	for ceiling := 1; ceiling < 6; ceiling++ {
+		s := newShelves(600, 0, 0, 10)
+		s.ceiling = ceiling
+		r := newRigFor(t, s)
+		report, err := r.trySync(Options{})
+		if err == nil || report.Streams[0].Err == nil {
+			t.Errorf("%d pages: %v of 600 orders, and nothing was noticed", ceiling, r.held()[0])
+		}
+	}
+}

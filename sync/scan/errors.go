@@ -17,6 +17,10 @@ type UnstableError struct {
 }
 
 func (e *UnstableError) Error() string {
+	if e.Moved == 0 && e.Missing == 0 {
+		return fmt.Sprintf("after %d complete readings it cannot be shown that no row was missed between two pages, since the list changes and "+
+			"the platform honours too few page sizes; the watermark stays, run the command again when the platform is quieter", e.Rounds)
+	}
 	return fmt.Sprintf("the list is not stable: after %d complete readings %d unchanged rows had changed places and %d rows of the platform's count were missing; "+
 		"the watermark stays, run the command again when the platform is quieter, and tell its operators if that does not help", e.Rounds, e.Moved, e.Missing)
 }
@@ -50,6 +54,22 @@ func Refused(err error) bool {
 		return status.Location == "" && status.Status != http.StatusTooManyRequests && status.Status != http.StatusServiceUnavailable
 	}
 	return errors.As(err, &said)
+}
+
+// HiddenRowsError is a platform that answers a page with nothing, although it lists rows there.
+type HiddenRowsError struct{ Page, Limit int } // the page is counted from 0
+
+func (e *HiddenRowsError) Error() string {
+	return fmt.Sprintf("the platform answers page %d of %d rows with nothing, although its first page holds those rows in another size; "+
+		"it seems to end every list after a few pages. The watermark stays; ask the platform's operators about a limit of pages", e.Page+1, e.Limit)
+}
+
+// SparseError is a platform that leaves rows out of pages after it has cut them.
+type SparseError struct{ Page, Rows, Full int } // the page is counted from 0
+
+func (e *SparseError) Error() string {
+	return fmt.Sprintf("page %d holds %d rows and others %d: the platform seems to filter after it cuts the list into pages, so an empty page may hide more. "+
+		"The watermark stays; ask the platform's operators for totals, or to filter first", e.Page+1, e.Rows, e.Full)
 }
 
 // behindEnd says whether a page was refused in a way in which one behind the end of a list may be.

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"slices"
 )
@@ -152,6 +153,11 @@ func (s *Scan) trySizes(ctx context.Context, first []uint64) error {
 		refused, records, err := s.probe(ctx, at)
 		if err != nil {
 			return err
+		}
+		if refused || len(records) == 0 {
+			if _, start, err := s.probe(ctx, span{0, limit, 0}); err != nil || len(start) == limit {
+				return cmp.Or(err, error(&HiddenRowsError{Page: at.page, Limit: limit}))
+			}
 		}
 		if refused || len(records) != limit || !stands(at.start(), first, records) {
 			s.usePages()

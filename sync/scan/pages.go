@@ -55,7 +55,7 @@ func (s *Scan) readPages(ctx context.Context, emit emitter) (proven bool, err er
 	if err := s.readPagesForward(ctx, emit); err != nil || len(s.pages.ids) == 0 {
 		return true, err
 	}
-	if len(s.openSeams()) == 0 && s.pages.ended {
+	if len(s.openSeams()) == 0 && s.pages.ended && s.sparse() == nil {
 		return true, nil
 	}
 	s.forward = false
@@ -64,6 +64,12 @@ func (s *Scan) readPages(ctx context.Context, emit emitter) (proven bool, err er
 	}
 	moved, err := s.readPagesBackward(ctx, emit)
 	if err != nil {
+		return false, err
+	}
+	if err := s.sparse(); err != nil {
+		if s.rounds < sparseRounds {
+			err = nil // an answer may have been cut short
+		}
 		return false, err
 	}
 	if !s.pages.ended && moved < len(s.pages.ids) {
@@ -75,6 +81,22 @@ func (s *Scan) readPages(ctx context.Context, emit emitter) (proven bool, err er
 	}
 	s.findings.Promise = promise
 	return true, nil
+}
+
+// sparse returns an error where a page that is not the last holds fewer rows than others, unless as
+// many rows were found as the platform counts.
+func (s *Scan) sparse() error {
+	if s.total >= 0 && s.seen >= s.total {
+		return nil
+	}
+	full := 0
+	for number, a := range s.pages.answers[:len(s.pages.answers)-1] {
+		full = max(full, a.rows, s.pages.answers[number+1].rows)
+		if a.rows < full {
+			return &SparseError{Page: number, Rows: a.rows, Full: full}
+		}
+	}
+	return nil
 }
 
 // closeSeams reads the pages at open seams again while the list moves on, and says how many stay
@@ -105,6 +127,9 @@ func (s *Scan) closeSeams(ctx context.Context, moved int, emit emitter) (open in
 
 // maxThin is how many pages may bring few new rows, beside half of all.
 const maxThin = 20
+
+// sparseRounds is after how many rounds pages of various lengths are the platform's way.
+const sparseRounds = 4
 
 // endPages is how many pages in a row without a new row end a list.
 const endPages = 2
