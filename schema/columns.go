@@ -109,8 +109,9 @@ func concat(lists ...[]Column) []Column {
 	return all
 }
 
-// bookkeeping is what every root row carries besides its fields. The hash counts as personal: whoever knows the rest of a record could
-// try numbers until it fits. So does the time of an erasure: beside the request for the erasure it names the person.
+// bookkeeping is what every root row carries besides its fields. The hash counts as personal: whoever
+// knows the rest of a record could try numbers until it fits. So does the time of an erasure: beside
+// the request for the erasure it names the person.
 func bookkeeping() []Column {
 	return []Column{
 		own("extra", Text, "Values of the record that no column holds or whose type does not fit theirs: a JSON object from JSON Pointer to raw value. NULL when there are none.", "Campos sem coluna (JSON)").private(),
