@@ -109,8 +109,9 @@ func concat(lists ...[]Column) []Column {
 	return all
 }
 
-// bookkeeping is what every root row carries besides its fields. The hash counts as personal: whoever knows the rest of a record could
-// try numbers until it fits.
+// bookkeeping is what every root row carries besides its fields. The hash counts as personal: whoever
+// knows the rest of a record could try numbers until it fits. So does the time of an erasure: beside
+// the request for the erasure it names the person.
 func bookkeeping() []Column {
 	return []Column{
 		own("extra", Text, "Values of the record that no column holds or whose type does not fit theirs: a JSON object from JSON Pointer to raw value. NULL when there are none.", "Campos sem coluna (JSON)").private(),
@@ -118,6 +119,7 @@ func bookkeeping() []Column {
 		own("_first_seen_at", Timestamp, "When the record was first read.", "Visto pela primeira vez em").unit("UTC"),
 		own("_changed_at", Timestamp, "When the page was read that brought the present content.", "Alterado em").unit("UTC"),
 		own("_deleted_at", Timestamp, "When the record was found to be gone from the platform (tombstone); NULL while it is present.", "Excluído em").unit("UTC"),
+		own("_erased_at", Timestamp, "When personal fields of the record were erased; NULL when none were, or when the platform has changed the record since.", "Dados pessoais apagados em").unit("UTC").private(),
 	}
 }
 

@@ -14,7 +14,7 @@ var Meta = &Table{
 		own("dialect", Text, "What was found out about the platform's way of answering (JSON).", "Dialeto"),
 		own("schema_version", BigInt, "Version of the tables.", "Versão do esquema").notNull(),
 		own("promotion", Text, "What a change of the tables left to do: which values are still to be moved from extra into their new columns (JSON). NULL when nothing is.", "Promoção pendente"),
-		own("erasure_due_since", Timestamp, "When a person was erased of whom the file or its WAL may still hold old copies; NULL when they hold none. The next command that writes removes them.", "Apagamento pendente desde").unit("UTC"),
+		own("erasure_due_since", Timestamp, "When a person was erased of whom the file or its WAL may still hold old copies; NULL when they hold none. The next command that writes removes them.", "Apagamento pendente desde").unit("UTC").private(),
 		own("created_at", Timestamp, "When the database was made.", "Criado em").unit("UTC").notNull(),
 	},
 }

@@ -32,8 +32,9 @@ type person struct {
 // its record. intents are the person's in the outbox, which the mirror shall call cancelled from
 // now on.
 //
-// The file is then rewritten and its WAL emptied: see finishErasure. The stored hashes stay: a
-// record comes back only when the platform changes it. The caller holds the mirror's lock.
+// The file is then rewritten and its WAL emptied: see finishErasure. The stored hashes stay, and
+// _erased_at marks each record with a blanked field: the record comes back only when the platform
+// changes it, and loses the mark then. The caller holds the mirror's lock.
 //
 // Errors: [*StillReadError] when the rows are blanked, but a reader kept the old copies in the
 // files for longer than patience.
@@ -185,7 +186,7 @@ func (e *erasure) blankRequests(t *schema.Table, keys []int64) error {
 	}
 	query := fmt.Sprintf("UPDATE %s SET %s WHERE request_key = ? AND (%s)", t.Name, strings.Join(set, ", "), strings.Join(filled, " OR "))
 	for _, key := range keys {
-		if err := e.change(t.Name, "blanked", query, key); err != nil {
+		if err := e.change(t, "blanked", query, key); err != nil {
 			return err
 		}
 	}
@@ -197,7 +198,7 @@ func (e *erasure) blankContacts() error {
 	for _, prefix := range contacts {
 		for _, email := range e.who.emails {
 			query := fmt.Sprintf("UPDATE requests SET %[1]sname = NULL, %[1]ssurname = NULL, %[1]semail = NULL, %[1]scellphone = NULL WHERE lower(%[1]semail) = ?", prefix)
-			if err := e.change("requests", "blanked", query, email); err != nil {
+			if err := e.change(schema.Requests, "blanked", query, email); err != nil {
 				return err
 			}
 		}
@@ -210,7 +211,7 @@ func (e *erasure) marks() []string { return slices.Concat(e.who.forms, e.who.ema
 
 func (e *erasure) deleteRejects() error {
 	for _, mark := range e.marks() {
-		if err := e.change("_rejects", "deleted", "DELETE FROM _rejects WHERE instr(lower(CAST(raw AS TEXT)), lower(?)) > 0", mark); err != nil {
+		if err := e.change(schema.Rejects, "deleted", "DELETE FROM _rejects WHERE instr(lower(CAST(raw AS TEXT)), lower(?)) > 0", mark); err != nil {
 			return err
 		}
 	}
@@ -220,7 +221,7 @@ func (e *erasure) deleteRejects() error {
 // blankExamples clears every example of drift. Which record an example came from is not stored,
 // and that record may have changed since, so searching for the person's values is not enough.
 func (e *erasure) blankExamples() error {
-	return e.change("_drift", "blanked", "UPDATE _drift SET example = NULL WHERE example IS NOT NULL")
+	return e.change(schema.Drift, "blanked", "UPDATE _drift SET example = NULL WHERE example IS NOT NULL")
 }
 
 // blankMentions empties every personal text that gives the person away, in whatever table. The marts are built anew afterwards.
@@ -232,7 +233,7 @@ func (e *erasure) blankMentions() error {
 		for _, c := range personalColumns(t) {
 			for _, mark := range e.marks() {
 				query := fmt.Sprintf("UPDATE %s SET %s WHERE instr(lower(%s), lower(?)) > 0", t.Name, blank(c), c.Name)
-				if err := e.change(t.Name, "blanked", query, mark); err != nil {
+				if err := e.change(t, "blanked", query, mark); err != nil {
 					return err
 				}
 			}
@@ -243,21 +244,38 @@ func (e *erasure) blankMentions() error {
 
 // blankCreations leaves of the person's creations what became of them. Masked numbers may be shared; so may the blanks.
 func (e *erasure) blankCreations(intents []string) error {
-	const table = "company_creations"
 	now := FormatTime(e.tx.m.now())
 	for _, intent := range intents {
 		// Cancelled, so that an outbox put back from a backup does not send it.
-		if err := e.change(table, "blanked", `UPDATE company_creations SET tax_id_masked = NULL, email_masked = NULL, error = NULL, finished_at = coalesce(finished_at, ?),
+		if err := e.change(schema.CompanyCreations, "blanked", `UPDATE company_creations SET tax_id_masked = NULL, email_masked = NULL, error = NULL, finished_at = coalesce(finished_at, ?),
 			state = CASE WHEN state IN ('done', 'rejected') THEN state ELSE 'cancelled' END, revision = revision + 1 WHERE intent_id = ?`, now, intent); err != nil {
 			return err
 		}
 	}
-	return e.change(table, "blanked", "UPDATE company_creations SET tax_id_masked = NULL, email_masked = NULL, error = NULL WHERE tax_id_masked = ?", MaskTaxID(e.who.taxID))
+	return e.change(schema.CompanyCreations, "blanked", "UPDATE company_creations SET tax_id_masked = NULL, email_masked = NULL, error = NULL WHERE tax_id_masked = ?", MaskTaxID(e.who.taxID))
 }
 
-func (e *erasure) change(table, how, query string, args ...any) error {
-	rows, err := e.tx.exec("forget in "+table, query, args...)
-	e.counts[[2]string{table, how}] += rows
+// change runs a statement that changes rows of a table, and counts the rows. In a table of records
+// it is an UPDATE, whose records are marked.
+func (e *erasure) change(t *schema.Table, how, query string, args ...any) error {
+	doing, count := "forget in "+t.Name, [2]string{t.Name, how}
+	root := e.tx.m.model.roots[t]
+	if root == nil {
+		rows, err := e.tx.exec(doing, query, args...)
+		e.counts[count] += rows
+		return err
+	}
+	update, err := e.tx.prepared(query + " RETURNING " + root.Key[0])
+	if err != nil {
+		return e.tx.fail(doing, err)
+	}
+	var keys []int64
+	if err := update.SelectContext(context.Background(), &keys, args...); err != nil {
+		return e.tx.fail(doing, err)
+	}
+	e.counts[count] += int64(len(keys))
+	_, err = e.tx.exec("mark erased records of "+root.Name, fmt.Sprintf("UPDATE %s SET _erased_at = ? WHERE %s IN (SELECT value FROM json_each(?))", root.Name, root.Key[0]),
+		FormatTime(e.tx.m.now()), keyList(keys))
 	return err
 }
 

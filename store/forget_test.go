@@ -82,6 +82,7 @@ func TestForget(t *testing.T) {
 		"SELECT group_concat(intent_id || state || revision || coalesce(tax_id_masked, '-')) FROM company_creations":                              "minecancelled4-,olddone3-,otherdone3***.444.***-**",
 		"SELECT group_concat(coalesce(name, '-') || coalesce(company_tax_id, '-')) FROM bi_requests":                                              "--,-11.222.333/0001-81,Projeto Outro-,Projeto Quatro-",
 		"SELECT group_concat(coalesce(seller_name, '-') || orders) FROM bi_sellers":                                                               "-3",
+		"SELECT group_concat(request_key || _erased_at) FROM requests":                                                                            fmt.Sprintf("1%[1]s,2%[1]s,3%[1]s", FormatTime(start)),
 		"SELECT hex(_hash) FROM requests WHERE request_key = 1":                                                                                   "0102",
 	} {
 		var got string

@@ -13,9 +13,12 @@ type Meta struct {
 	Dialect       string    `db:"dialect"`  // JSON; "" until known
 	SchemaVersion int       `db:"schema_version"`
 	CreatedAt     time.Time `db:"created_at"`
+	// ErasureDueSince is when a person was erased of whom the file may still hold old copies; nil when
+	// it holds none.
+	ErasureDueSince *time.Time `db:"erasure_due_since"`
 }
 
-const metaSQL = `SELECT coalesce(base_url, '') AS base_url, coalesce(dialect, '') AS dialect, schema_version, created_at FROM _meta`
+const metaSQL = `SELECT coalesce(base_url, '') AS base_url, coalesce(dialect, '') AS dialect, schema_version, created_at, erasure_due_since FROM _meta`
 
 // Meta reads the row about the database.
 func (m *Mirror) Meta(ctx context.Context) (Meta, error) {

@@ -40,6 +40,7 @@ type Stored struct {
 	Hash      Hash
 	ChangedAt string // as FormatTime writes it
 	Deleted   bool   // whether it is a tombstone
+	Erased    bool   // whether Forget blanked fields of this content
 }
 
 // Stored looks up the records of a page, in one query. The result is in the order of keys.
@@ -78,7 +79,7 @@ func scanStored(rows *sql.Rows, n int) ([]Stored, error) {
 	for rows.Next() {
 		var i int
 		var s Stored
-		if err := rows.Scan(&i, &s.Key, &hash, &s.ChangedAt, &s.Deleted); err != nil {
+		if err := rows.Scan(&i, &s.Key, &hash, &s.ChangedAt, &s.Deleted, &s.Erased); err != nil {
 			return nil, err
 		}
 		s.Hash = hashOf(hash)

@@ -120,7 +120,7 @@ func surplusSQL(t *schema.Table) string {
 // search the table; coalesce takes the declared type away from _changed_at, which the driver would
 // parse otherwise.
 func lookupSQL(t *schema.Table, keys, number, first, second string) string {
-	return fmt.Sprintf(`SELECT k.%s, r.%s, r._hash, coalesce(r._changed_at, ''), r._deleted_at IS NOT NULL
+	return fmt.Sprintf(`SELECT k.%s, r.%s, r._hash, coalesce(r._changed_at, ''), r._deleted_at IS NOT NULL, r._erased_at IS NOT NULL
 		FROM %s AS k CROSS JOIN %s AS r ON r.%s = k.%s AND r.%s = k.%s`,
 		number, t.Key[0], keys, t.Name, t.Unique[0], first, t.Unique[1], second)
 }

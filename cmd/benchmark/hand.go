@@ -64,7 +64,7 @@ func newHandProgram(db *sql.DB) (p *handProgram, err error) {
 	}
 	var columns []string
 	for _, c := range schema.Requests.ColumnNames() {
-		if !slices.Contains([]string{"request_key", "extra", "_hash", "_deleted_at"}, c) {
+		if !slices.Contains([]string{"request_key", "extra", "_hash", "_deleted_at", "_erased_at"}, c) {
 			columns = append(columns, c)
 		}
 	}

@@ -97,6 +97,7 @@ func checks() []check {
 		{"journal mode", (*patient).lacksDatabase, checkJournal},
 		{"schema version", (*patient).lacksFile, checkSchemaVersion},
 		{"integrity", (*patient).lacksDatabase, checkIntegrity},
+		{"erasure", (*patient).lacksMirror, checkErasure},
 		{"freshness", (*patient).lacksMirror, checkFreshness},
 	}
 }

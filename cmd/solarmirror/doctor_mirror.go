@@ -132,6 +132,13 @@ func checkIntegrity(ctx context.Context, p *patient) finding {
 	return found("sound")
 }
 
+func checkErasure(_ context.Context, p *patient) finding {
+	if due := p.meta.ErasureDueSince; due != nil {
+		return warning(finishErasure, "old copies of rows erased at %s (UTC) may still be in the file", minute(*due))
+	}
+	return found("none is pending")
+}
+
 // greatestAge is how old a stream may be without a warning.
 const greatestAge = 24 * time.Hour
 

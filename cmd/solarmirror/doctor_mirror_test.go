@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"database/sql"
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -219,4 +221,37 @@ func complete(t *testing.T, m *store.Mirror, ages map[string]time.Duration) erro
 		}
 	}
 	return tx.Commit()
+}
+
+// Doctor and status show an erasure that a reader has kept from being finished.
+func TestPendingErasure(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		due  string // SQL
+		want severity
+		says string
+	}{
+		{"NULL", fine, "none is pending"},
+		{"'2026-05-05 10:20:30.000'", warned, "old copies of rows erased at 2026-05-05 10:20 (UTC) may still be in the file"},
+	} {
+		t.Run(string(tc.want), func(t *testing.T) {
+			t.Parallel()
+			p := newTestPatient(t)
+			makeMirror(t, p, empty)
+			tamper(t, p, "UPDATE _meta SET erasure_due_since = "+tc.due)
+			p.gather(t.Context())
+			expect(t, see(t, "erasure", p), tc.want, tc.says)
+			s, err := readStatus(t.Context(), p.mirror, doctorTime)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			if err := newApp(nil, &out, nil).printStatus(s, false); err != nil {
+				t.Fatal(err)
+			}
+			if shown := strings.Contains(out.String(), "\n"+tc.says+": "+finishErasure+"\n"); shown != (tc.want == warned) {
+				t.Errorf("status says\n%s", &out)
+			}
+		})
+	}
 }

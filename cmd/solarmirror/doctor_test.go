@@ -224,7 +224,7 @@ func TestDoctorWithoutAnything(t *testing.T) {
 	want := map[string]severity{
 		"config": warned, "token": skipped, "reachability": skipped, "tls": skipped, "clock skew": skipped, "dialect": skipped,
 		"file modes": fine, "file system": fine, "journal mode": skipped, "schema version": skipped,
-		"integrity": skipped, "freshness": skipped,
+		"integrity": skipped, "erasure": skipped, "freshness": skipped,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -31,9 +31,14 @@ While another program reads an old state of the mirror, old copies stay in its f
 command waits 10 seconds for it to end, then fails with 1 and names it. Run it again, or
 leave it to the next command that writes to the mirror, such as sync.
 
+An erased record is marked (_erased_at). While the platform does not change it, "sync",
+"sync --full --repair" and "verify" leave it as it is. When the platform changes it, the
+next sync loads it with the person's data and removes the mark; a reject that the platform
+still lists comes back with the next sync that reads it. So have the person erased on the
+platform first.
+
 Backups, published copies, exports and reports made before are not touched, nor are tables
-that others made in the mirror. Neither is the platform: have the person erased there first,
-or the record comes back with its next change.`,
+that others made in the mirror.`,
 		Example: "  solarmirror forget 123.456.789-09",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

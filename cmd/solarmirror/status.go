@@ -55,7 +55,8 @@ type status struct {
 	Path          string         `json:"path"`
 	BaseURL       string         `json:"base_url"`
 	SchemaVersion int            `json:"schema_version"`
-	Dialect       *dialectStatus `json:"dialect"` // nil: not found yet
+	ErasureDue    *time.Time     `json:"erasure_due_since"` // nil: the file holds no old copies of erased rows
+	Dialect       *dialectStatus `json:"dialect"`           // nil: not found yet
 	Streams       []streamStatus `json:"streams"`
 	Tables        []tableStatus  `json:"tables"`
 	LastRuns      []runStatus    `json:"last_runs"`
@@ -121,7 +122,7 @@ func readStatus(ctx context.Context, mirror *store.Mirror, now time.Time) (*stat
 	if err != nil {
 		return nil, err
 	}
-	s := &status{Path: mirror.Path(), BaseURL: meta.BaseURL, SchemaVersion: meta.SchemaVersion, Dialect: dialectOf(meta)}
+	s := &status{Path: mirror.Path(), BaseURL: meta.BaseURL, SchemaVersion: meta.SchemaVersion, ErasureDue: meta.ErasureDueSince, Dialect: dialectOf(meta)}
 	for _, read := range []func(context.Context, *store.Mirror, time.Time) error{s.readStreams, s.readTables, s.readRuns, s.readDrift} {
 		if err := read(ctx, mirror, now); err != nil {
 			return nil, err
@@ -270,6 +271,9 @@ func (s *status) stale(maxAge time.Duration) error {
 	return nil
 }
 
+// finishErasure is what to do about old copies of erased rows.
+const finishErasure = "end the programs that read the mirror, then: solarmirror sync"
+
 func (a *app) printStatus(s *status, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(a.stdout).Encode(s)
@@ -278,7 +282,11 @@ func (a *app) printStatus(s *status, asJSON bool) error {
 	if base == "" {
 		base = "nothing yet"
 	}
-	fmt.Fprintf(a.stdout, "%s mirrors %s\ndialect: %s\n\n", s.Path, base, s.Dialect)
+	fmt.Fprintf(a.stdout, "%s mirrors %s\ndialect: %s\n", s.Path, base, s.Dialect)
+	if s.ErasureDue != nil {
+		fmt.Fprintf(a.stdout, "old copies of rows erased at %s (UTC) may still be in the file: %s\n", minute(*s.ErasureDue), finishErasure)
+	}
+	fmt.Fprintln(a.stdout)
 	promises := newTable("stream", "what its last clean reads rely on")
 	streams := newTable("stream", "complete through (UTC)", "age", "last full read (UTC)", "rejected")
 	for _, at := range s.Streams {

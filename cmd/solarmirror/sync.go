@@ -44,8 +44,7 @@ that they are gone indeed.
 A sync leaves a record alone that the platform did not change. --full --repair also compares
 its rows, and writes the record anew where somebody edited, added or deleted rows by SQL.
 It deletes child rows without a root row, lists what it did, and builds the marts from
-nothing. It brings back personal data that "forget" erased and the platform still lists.
-With --dry-run it lists what it would do.`,
+nothing. Records erased with "forget" stay erased. With --dry-run it lists what it would do.`,
 		Example:   "  solarmirror sync\n  solarmirror sync equipments --full\n  solarmirror sync --full --repair --dry-run",
 		ValidArgs: pull.StreamNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -27,13 +27,13 @@ Exits with 3 when it finds a difference:
   extra    the mirror has the record, the platform does not list it
   differs  the platform changed the record since the last sync: sync first
   edited   the platform did not change the record; its rows in the mirror are not those
-           a sync would write: somebody edited, added or deleted rows by SQL, or the
-           person was erased with "forget"
+           a sync would write: somebody edited, added or deleted rows by SQL
   orphan   child rows without a root row, named by the surrogate key they hold
 
 "solarmirror sync --full" brings in what is missing or differs, and the second one in a row
 marks what is extra as gone. "solarmirror sync --full --repair" also writes edited records
-anew and deletes orphans. History, ledger and marts are not compared.`,
+anew and deletes orphans. History, ledger and marts are not compared, nor are the rows of
+records erased with "forget"; such a record differs once the platform changes it.`,
 		Example:   "  solarmirror verify equipments",
 		ValidArgs: pull.StreamNames(),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -125,6 +125,7 @@ type verificationJSON struct {
 	Platform    int              `json:"platform"`
 	Mirror      int              `json:"mirror"`
 	Rejected    int              `json:"rejected"`
+	Erased      int              `json:"erased"`
 	Differences []differenceJSON `json:"differences"`
 	Error       string           `json:"error,omitempty"`
 }
@@ -161,7 +162,7 @@ func (a *app) printVerification(list []pull.Verification, asJSON bool) error {
 		return a.printVerificationJSON(list)
 	}
 	sums := newTable("stream", "on the platform", "in the mirror", "missing", "extra", "different", "edited", "orphans", "rejected")
-	rows := newDifferenceTable()
+	rows, erased := newDifferenceTable(), 0
 	for _, v := range list {
 		if v.Err != nil { // the error is told apart
 			sums.add(v.Stream, nil, nil, nil, nil, nil, nil, nil, nil)
@@ -171,12 +172,19 @@ func (a *app) printVerification(list []pull.Verification, asJSON bool) error {
 		for _, d := range v.Differences {
 			count[d.Kind]++
 		}
+		erased += v.Erased
 		rows.addDifferences(v.Differences)
 		sums.add(v.Stream, v.Platform, v.Mirror, count[pull.DiffMissing], count[pull.DiffExtra], count[pull.DiffContent],
 			count[pull.DiffEdited], count[pull.DiffOrphan], v.Rejected)
 	}
-	if err := sums.write(a.stdout); err != nil || len(rows.rows) == 0 {
+	if err := sums.write(a.stdout); err != nil {
 		return err
+	}
+	if erased > 0 {
+		fmt.Fprintf(a.stdout, "\n%d erased with \"forget\": their rows are not compared\n", erased)
+	}
+	if len(rows.rows) == 0 {
+		return nil
 	}
 	fmt.Fprintln(a.stdout)
 	return rows.write(a.stdout)
@@ -188,7 +196,7 @@ func (a *app) printVerificationJSON(list []pull.Verification) error {
 		Streams []verificationJSON `json:"streams"`
 	}{At: time.Now().UTC()}
 	for _, v := range list {
-		s := verificationJSON{Stream: v.Stream, Platform: v.Platform, Mirror: v.Mirror, Rejected: v.Rejected, Differences: differencesJSON(v.Differences)}
+		s := verificationJSON{Stream: v.Stream, Platform: v.Platform, Mirror: v.Mirror, Rejected: v.Rejected, Erased: v.Erased, Differences: differencesJSON(v.Differences)}
 		if v.Err != nil {
 			s.Error = v.Err.Error()
 		}

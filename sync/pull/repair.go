@@ -43,7 +43,8 @@ func (e *Engine) deleteOrphansTx(ctx context.Context, o Options, report *Report)
 }
 
 // findEdited returns, by their places among records of different keys, those whose content is
-// stored and whose rows say something else, each with the tables of such rows.
+// stored and whose rows say something else, each with the tables of such rows. Erased records are
+// left out: writing one anew would bring the person back.
 func (w *writer) findEdited(tx *store.Tx, records []scan.Record, stored []store.Stored) (map[int][]string, error) {
 	if w.repair == nil {
 		return nil, nil
@@ -51,7 +52,7 @@ func (w *writer) findEdited(tx *store.Tx, records []scan.Record, stored []store.
 	var places []int
 	var keys []int64
 	for i, known := range stored {
-		if known.Key != 0 && sameContent(records[i], known.Hash) {
+		if known.Key != 0 && !known.Erased && sameContent(records[i], known.Hash) {
 			places, keys = append(places, i), append(keys, known.Key)
 		}
 	}

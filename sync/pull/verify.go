@@ -38,13 +38,14 @@ type Verification struct {
 	Platform    int // records the platform lists, live and removed
 	Mirror      int // records the mirror has that are not gone
 	Rejected    int // records of the platform that cannot be loaded
+	Erased      int // records with the platform's content and fields that Forget blanked: not compared
 	Differences []Difference
 	Err         error // why it could not be compared; nil when it was
 }
 
 // Verify reads the streams whole, both passes, and compares keys, content and rows with the mirror.
 // It changes nothing. A record that was updated since the last sync differs, rightly. Memory grows
-// with the differences, not with the records.
+// with the differences and the erased records, not with all records.
 func (e *Engine) Verify(ctx context.Context, streams []*Stream) ([]Verification, error) {
 	if err := e.startReading(ctx); err != nil {
 		return nil, err
@@ -78,6 +79,7 @@ func (e *Engine) verifyStream(ctx context.Context, s *Stream, withOrphans bool) 
 	c := &check{
 		Verification: Verification{Stream: s.Name()},
 		mirror:       e.Mirror, comparer: newComparer(s), seen: keySet{}, found: map[store.NaturalKey]Difference{},
+		erased: map[store.NaturalKey]bool{},
 	}
 	c.Err = e.listAll(ctx, s, c)
 	if c.Err == nil {
@@ -128,6 +130,7 @@ type check struct {
 	comparer *comparer
 	seen     keySet                          // surrogate keys of listed records
 	found    map[store.NaturalKey]Difference // a record read again may differ no more
+	erased   map[store.NaturalKey]bool
 }
 
 // slice compares the records of a slice with the mirror.
@@ -161,6 +164,7 @@ func (c *check) slice(ctx context.Context, sl scan.Slice) error {
 // record compares one record.
 func (c *check) record(r scan.Record, held store.Held) {
 	delete(c.found, r.Key)
+	delete(c.erased, r.Key)
 	tables, err := c.comparer.edited(r, held.Key, held.Rows)
 	if err != nil { // there are no rows to compare; the mirror may hold an earlier content
 		c.Rejected++
@@ -178,6 +182,8 @@ func (c *check) record(r scan.Record, held store.Held) {
 	switch {
 	case !sameContent(r, held.Hash):
 		c.differs(r.Key, DiffContent, nil)
+	case held.Erased:
+		c.erased[r.Key] = true
 	case len(tables) > 0:
 		c.differs(r.Key, DiffEdited, tables)
 	}
@@ -209,7 +215,7 @@ func (c *check) finish(ctx context.Context, withOrphans bool) error {
 			c.differs(p.Natural, DiffExtra, nil)
 		}
 	}
-	c.Differences = sorted(c.found)
+	c.Differences, c.Erased = sorted(c.found), len(c.erased)
 	if withOrphans {
 		orphans, err := c.mirror.Orphans(ctx, root)
 		if err != nil {
