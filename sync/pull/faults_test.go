@@ -127,8 +127,12 @@ func (c faultCase) run(t *testing.T, at int64) {
 func TestSpoiledRecords(t *testing.T) {
 	t.Parallel()
 	healed := 0
-	for _, at := range testsize.Some([]int64{12, 14, 16}) {
-		r := newRig(t, platformtest.Options{Seed: 31, Requests: 70, Equipments: fewItems(), Faults: platformtest.Faults{At: map[int64]platformtest.Fault{at: platformtest.FaultBadUTF8}}})
+	for _, at := range testsize.Some([]int64{18, 24, 30}) { // some requests only find out how the platform answers
+		spoiled := map[int64]platformtest.Fault{}
+		for next := range int64(6) {
+			spoiled[at+next] = platformtest.FaultBadUTF8
+		}
+		r := newRig(t, platformtest.Options{Seed: 31, Requests: 70, Equipments: fewItems(), Faults: platformtest.Faults{At: spoiled}})
 		rejected := r.sync(Options{}).Total().Rejected
 		for range 2 {
 			r.sync(Options{Full: true})

@@ -284,7 +284,7 @@ func (r *rig) history() map[string]string {
 // rest, and a second one has nothing to do.
 func TestRepair(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, platformtest.Options{Seed: 9, Requests: 120, Equipments: fewItems()})
+	r := newRig(t, platformtest.Options{Seed: 9, Requests: 40 + testsize.Fewer(80), Equipments: fewItems()})
 	r.sync(Options{})
 	last := r.value("SELECT max(request_key) FROM requests")
 	r.exec("UPDATE requests SET final_value = final_value + 1 WHERE request_key IN (SELECT request_key FROM requests WHERE final_value > 0 ORDER BY request_key LIMIT 10)",

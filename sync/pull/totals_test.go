@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"solarmirror/store/testsize"
 )
 
 // newShelves is a platform of orders and budgets, live and removed, and some equipment.
@@ -115,7 +117,7 @@ func TestEmptyListsThatAreRefused(t *testing.T) {
 // Page sizes, the ends of lists and totals are drawn; every mirror holds all rows, and verify agrees.
 func TestDrawnPlatforms(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(max(12, *seeds/5)) {
+	for seed := range uint64(testsize.Fewer(max(16, *seeds/5))) {
 		d := rand.New(rand.NewPCG(seed, 3))
 		orders, removed, budgets, items := d.IntN(400), d.IntN(60), d.IntN(200), 1+d.IntN(300)
 		s := newShelves(orders, removed, budgets, items)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"solarmirror/store/testsize"
 	"solarmirror/sync/platform"
 )
 
@@ -233,7 +234,7 @@ func TestScanOfMovingList(t *testing.T) {
 				t.Run(fmt.Sprintf("%s %s totals %v", order, name, totals), func(t *testing.T) {
 					t.Parallel()
 					failed, requests := 0, 0
-					for seed := range uint64(*seeds) {
+					for seed := range uint64(testsize.Fewer(*seeds)) {
 						l := newMovingList(seed, order, 30+int(seed)%400, c)
 						if totals {
 							l.total = func(n int) (int, bool) { return n, true }

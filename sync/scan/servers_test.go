@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"solarmirror/store/testsize"
 	"solarmirror/sync/platform"
 )
 
@@ -73,7 +74,7 @@ func inParallel(t *testing.T, n int, try func(seed uint64)) {
 func TestStillServers(t *testing.T) {
 	t.Parallel()
 	var exact, unreadable, failed atomic.Int64
-	inParallel(t, *servers, func(seed uint64) {
+	inParallel(t, testsize.Fewer(*servers), func(seed uint64) {
 		v, wanted := drawServer(seed, churn{})
 		r := v.read(t, wanted)
 		why := v.readable(wanted)
@@ -105,7 +106,7 @@ func TestMovingServers(t *testing.T) {
 		{removals: 0.3},
 	}
 	var clean, gaveUp [5]atomic.Int64
-	inParallel(t, *servers/4, func(seed uint64) {
+	inParallel(t, testsize.Fewer(*servers/4), func(seed uint64) {
 		kind := int(seed % 5)
 		v, wanted := drawServer(seed, churns[kind])
 		mustLoseNothing(t, v, wanted, seed, &clean[kind], &gaveUp[kind])
@@ -136,7 +137,7 @@ var verbose = flag.Bool("verbose", false, "print the passes that were given up")
 func TestCachingServers(t *testing.T) {
 	t.Parallel()
 	var clean, gaveUp atomic.Int64
-	inParallel(t, max(20, *servers/40), func(seed uint64) {
+	inParallel(t, testsize.Fewer(max(20, *servers/40)), func(seed uint64) {
 		v, wanted := drawServer(seed, churn{inserts: 0.05, updates: 0.1, touches: 0.02, removals: 0.05})
 		lag := 0
 		if v.dice.IntN(3) > 0 {
