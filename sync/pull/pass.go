@@ -187,7 +187,7 @@ func (e *Engine) read(ctx context.Context, j *job, r *reading) error {
 func (e *Engine) scanOptions(s *Stream, r *reading) scan.Options {
 	traits := e.traits(s)
 	o := scan.Options{Limit: traits.Limit, InFlight: e.InFlight, IgnoreTotal: traits.ForeignTotals}
-	if r.from != "" {
+	if o.LookBeyond = r.from == ""; !o.LookBeyond {
 		o.Sizes = traits.Sizes
 	}
 	return o

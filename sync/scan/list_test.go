@@ -337,3 +337,23 @@ func TestScanFailsWhenPageNumbersAreIgnored(t *testing.T) {
 		t.Errorf("got %v, want a RepeatedPageError", failed)
 	}
 }
+
+// A list with empty pages in its middle, or at its start, does not pass for one that ends there.
+func TestScanNoticesHoles(t *testing.T) {
+	t.Parallel()
+	for _, hole := range [][2]int{{0, 100}, {100, 220}, {60, 130}} {
+		l := newMovingList(1, "created-asc", 300, churn{})
+		s := New(fetching(func(ctx context.Context, at span) (*platform.Page, error) {
+			page, err := l.fetch(ctx, at)
+			page.Records = slices.DeleteFunc(page.Records, func(raw []byte) bool {
+				id := parseRow(raw).id
+				return id > hole[0] && id <= hole[1]
+			})
+			return page, err
+		}), Options{Limit: 50, InFlight: 1, LookBeyond: true})
+		found, err := collect(s.Slices(t.Context()))
+		if err == nil && len(found) < 300-hole[1]+hole[0] {
+			t.Errorf("hole %v: %d rows, and nothing was noticed", hole, len(found))
+		}
+	}
+}

@@ -54,6 +54,7 @@ type Options struct {
 	InFlight      int  // requests at one time
 	IgnoreTotal   bool // the platform's total is not this list's own
 	Resume        *Resumption
+	LookBeyond    bool         // pages some way behind the end are asked for, too: a list may have holes
 	BeforeWaiting func() error // called before a longer wait for a page; its error ends the scan
 }
 
@@ -187,7 +188,7 @@ func (s *Scan) run(ctx context.Context, emit emitter) error {
 		}
 		switch {
 		case proven && missing <= 0:
-			return nil
+			return s.lookBeyond(ctx)
 		case proven && (before == s.seen && s.carried == s.seen || inOrder == enoughRounds):
 			s.findings.Total, s.findings.Found = s.total, s.total-missing
 			return s.proveEnd(ctx)
@@ -260,6 +261,30 @@ func (s *Scan) proveEnd(ctx context.Context) error {
 				if _, known := s.known[r.ID]; !known {
 					return &UnstableError{Rounds: s.rounds, Missing: s.findings.Total - s.findings.Found}
 				}
+			}
+		}
+	}
+	return nil
+}
+
+// lookBeyond fails where there are rows some pages behind the end: the platform filters after it
+// cuts the list into pages, so that some are empty.
+func (s *Scan) lookBeyond(ctx context.Context) error {
+	if !s.LookBeyond {
+		return nil
+	}
+	end := (s.cursor + s.Limit - 1) / s.Limit
+	if s.paged {
+		end = len(s.pages.bounds) - 1
+	}
+	for _, more := range []int{2, 5, 11} {
+		_, records, err := s.probe(ctx, span{end + more, s.Limit, 0})
+		if err != nil {
+			return err
+		}
+		for _, r := range records {
+			if _, known := s.known[r.ID]; !known {
+				return &SparseError{Page: end, Full: len(records)}
 			}
 		}
 	}

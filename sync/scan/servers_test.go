@@ -44,7 +44,7 @@ func (v *server) read(t *testing.T, wanted int) (r result) {
 			return v.pageAt(strconv.Itoa(way), page+numbering.First, limit)
 		}
 	}
-	s := New(src, Options{Limit: numbering.Limit, InFlight: 1})
+	s := New(src, Options{Limit: numbering.Limit, InFlight: 1, LookBeyond: true})
 	r.found, r.err = collect(s.Slices(t.Context()))
 	r.findings = s.Findings()
 	r.requests = v.served - met
