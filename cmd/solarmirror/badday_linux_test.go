@@ -75,7 +75,7 @@ func TestBadDaysOfTheDisk(t *testing.T) {
 		{name: "no room for pages", under: fault("ENOSPC", 150, "pwrite64", "m.db-wal"), code: exitFailed, says: full},
 		{name: "a limit of file size", under: limited("--fsize=1000000"), code: exitFailed, late: true, says: ill, ledger: "failed input/output"},
 		{name: "no files at all", under: limited("--fsize=0"), code: exitFailed, says: []string{"input/output error", "m.db", "`ulimit -f`"}},
-		{name: "pages are not written", under: fault("EIO", 150, "pwrite64", "m.db-wal"), code: exitFailed, late: true, says: ill},
+		{name: "pages are not written", under: fault("EIO", 110, "pwrite64", "m.db-wal"), code: exitFailed, late: true, says: ill},
 		{name: "nothing is synced", under: fault("EIO", 1, "fsync,fdatasync", "m.db", "m.db-wal"), code: exitFailed, says: ill},
 		{name: "shared memory is not made", under: fault("EIO", 1, "ftruncate", "m.db-shm"), code: exitFailed, says: ill},
 		// What SQLite says of a disk that cannot be read is that the file is damaged.

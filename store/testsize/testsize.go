@@ -9,9 +9,9 @@ import (
 )
 
 // part is how much of a test is left under the race detector: one in so many.
-const part = 8
+const part = 12
 
-// Fewer is how often a test does something, or with how much: n without the race detector, and an eighth of it, rounded up, with it.
+// Fewer is how often a test does something, or with how much: n without the race detector, and a twelfth of it, rounded up, with it.
 func Fewer(n int) int {
 	if Race {
 		return (n + part - 1) / part
@@ -19,7 +19,7 @@ func Fewer(n int) int {
 	return n
 }
 
-// Some are the cases that a test tries: all of them without the race detector, and with it every eighth, from the last on.
+// Some are the cases that a test tries: all of them without the race detector, and with it every twelfth, from the last on.
 func Some[T any](cases []T) []T {
 	if !Race {
 		return cases
