@@ -101,6 +101,9 @@ func (e *Engine) learn(ctx context.Context, d *Dialect, s *Stream, whole bool) e
 // beyond is a date on or after which nothing can have been updated.
 const beyond = "2999-01-01"
 
+// longAgo is a date before which nothing was updated.
+const longAgo = "2000-01-01"
+
 // findTraits asks for what was updated in the far future: nothing. A platform that answers with rows
 // ignores the dates, and every reading of it is a whole one. A total that is not 0 there counts another list.
 func (e *Engine) findTraits(ctx context.Context, t *Traits, s *Stream) error {
@@ -131,7 +134,10 @@ func statusOf(err error) int {
 func (e *Engine) source(s *Stream, r *reading) scan.Source {
 	filter, traits := s.filter(r.pass, r.from, r.to), e.traits(s)
 	first, empty := traits.First, traits.EmptyStatus
-	whole := s.filter(live, "", "")
+	sure := s.filter(live, "", "") // a list that is not empty, asked for in the same way
+	if r.from != "" {
+		sure = s.filter(live, longAgo, "")
+	}
 	probe := func(ctx context.Context, page, limit int) (*platform.Page, error) {
 		return e.Client.Probe(ctx, s.Resource, filter, first+page, limit)
 	}
@@ -140,9 +146,9 @@ func (e *Engine) source(s *Stream, r *reading) scan.Source {
 		if page > 0 || empty == 0 || !scan.Refused(err) || statusOf(err) != empty {
 			return got, err
 		}
-		// The platform refuses empty lists like this one, but so might something in between: the whole list must still be answered.
-		other, failed := e.Client.Probe(ctx, s.Resource, whole, first, limit)
-		if failed != nil || filter == whole {
+		// The platform refuses empty lists so, but in an outage others, too.
+		other, failed := e.Client.Probe(ctx, s.Resource, sure, first, limit)
+		if failed != nil || filter == sure {
 			return got, err
 		}
 		if got, err = probe(ctx, page, limit); scan.Refused(err) && statusOf(err) == empty {

@@ -22,6 +22,7 @@ type shelves struct {
 	first  map[string]int               // number of the first page of a list; nil: 1
 	// ceiling is the last page that is answered with rows; 0 is none.
 	ceiling int
+	outage  string // the parameter of the requests whose answers are spoilt; "" is all
 	served  int
 	spoil   func(request int, page []string) (spoilt []string, status int) // nil: answers are sound
 }
@@ -52,7 +53,7 @@ func (s *shelves) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		name += " removed"
 	}
 	all, at := s.lists[name], pageOf(req)
-	if updated, ok := s.lists[name+" updated"]; ok && req.URL.Query().Has("lastUpdateAfter") {
+	if updated, ok := s.lists[name+" updated"]; ok && req.URL.Query().Get("lastUpdateAfter") > "2001" {
 		all = updated
 	}
 	if strings.HasPrefix(req.URL.Query().Get("lastUpdateAfter"), "2999") || strings.HasPrefix(req.URL.Query().Get("createdAfter"), "2999") {
@@ -74,7 +75,7 @@ func (s *shelves) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		status = http.StatusBadRequest
 	case s.spoil == nil && s.empty != 0 && len(page) == 0:
 		status = s.empty
-	case s.spoil != nil:
+	case s.spoil != nil && (s.outage == "" || req.URL.Query().Has(s.outage)):
 		page, status = s.spoil(s.served, page)
 	}
 	w.WriteHeader(status)

@@ -104,12 +104,15 @@ func TestEmptyListsThatAreRefused(t *testing.T) {
 		r.sync(Options{})
 		before := r.query("SELECT * FROM _watermarks ORDER BY 1, 2")
 		r.clock.advance(24 * time.Hour)
-		s.spoilWith(func(int, []string) ([]string, int) { return nil, status })
-		if _, err := r.trySync(Options{}); err == nil {
-			t.Errorf("%d: an outage passed for empty lists", status)
-		}
-		if d := diff(before, r.query("SELECT * FROM _watermarks ORDER BY 1, 2")); d != "" {
-			t.Errorf("%d: %s", status, d)
+		for _, outage := range []string{"", "lastUpdateAfter"} {
+			s.outage = outage
+			s.spoilWith(func(int, []string) ([]string, int) { return nil, status })
+			if _, err := r.trySync(Options{Streams: requestStreams()}); err == nil {
+				t.Errorf("%d %s: an outage passed for empty lists", status, outage)
+			}
+			if d := diff(before, r.query("SELECT * FROM _watermarks ORDER BY 1, 2")); d != "" {
+				t.Errorf("%d %s: %s", status, outage, d)
+			}
 		}
 	}
 }
