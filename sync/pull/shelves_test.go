@@ -36,6 +36,13 @@ func (s *shelves) set(name string, records []string) {
 	s.lists[name] = slices.Clone(records)
 }
 
+// change changes how the platform answers.
+func (s *shelves) change(how func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	how()
+}
+
 // spoilWith has answers spoilt from now on; nil ends that.
 func (s *shelves) spoilWith(spoil func(request int, page []string) ([]string, int)) {
 	s.mu.Lock()

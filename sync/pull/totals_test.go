@@ -105,7 +105,7 @@ func TestEmptyListsThatAreRefused(t *testing.T) {
 		before := r.query("SELECT * FROM _watermarks ORDER BY 1, 2")
 		r.clock.advance(24 * time.Hour)
 		for _, outage := range []string{"", "lastUpdateAfter"} {
-			s.outage = outage
+			s.change(func() { s.outage = outage })
 			s.spoilWith(func(int, []string) ([]string, int) { return nil, status })
 			if _, err := r.trySync(Options{Streams: requestStreams()}); err == nil {
 				t.Errorf("%d %s: an outage passed for empty lists", status, outage)
@@ -190,7 +190,7 @@ func TestNumberingOfStreams(t *testing.T) {
 			more := records("deal", 140, 70)
 			s.set("order", append(records("deal", 0, 140), more...))
 			s.set("order updated", more)
-			s.first = c.after
+			s.change(func() { s.first = c.after })
 			r.sync(Options{})
 			if held := r.held(); held != [2]int64{350, 60} {
 				t.Errorf("after the change %v requests and items", held)
