@@ -19,7 +19,8 @@ func holdLock(path string) error {
 		return err
 	}
 	fmt.Println("ready")
-	select {}
+	time.Sleep(time.Hour) // to be killed; "select {}" would count as a deadlock
+	return nil
 }
 
 func TestLockOfAnotherProcess(t *testing.T) {

@@ -11,12 +11,17 @@ import (
 // UnstableError is a pass that came out differently every time it was read: its order changes, or
 // rows are missing.
 type UnstableError struct {
-	Rounds  int // how often it was read whole
-	Moved   int // unchanged rows that had changed places in the last round
-	Missing int // rows that the platform counts and no round has found
+	Rounds  int  // how often it was read whole
+	Moved   int  // unchanged rows that had changed places in the last round
+	Missing int  // rows that the platform counts and no round has found
+	Emptied bool // the last round was answered with nothing where rows had been listed
 }
 
 func (e *UnstableError) Error() string {
+	if e.Emptied {
+		return fmt.Sprintf("in the last of %d readings the platform answered with nothing where it had listed rows; "+
+			"the watermark stays, run the command again later, and ask the platform's operators about an outage if that does not help", e.Rounds)
+	}
 	if e.Moved == 0 && e.Missing == 0 {
 		return fmt.Sprintf("after %d complete readings it cannot be shown that no row was missed between two pages, since the list changes and "+
 			"the platform honours too few page sizes; the watermark stays, run the command again when the platform is quieter", e.Rounds)

@@ -18,6 +18,7 @@ func (s *Scan) readFirst(ctx context.Context, emit emitter) (ended bool, err err
 		return false, err
 	}
 	if len(records) == 0 { // handed on all the same: it says when the scan began
+		s.emptied = len(s.known) > 0
 		return true, emit(Slice{Page: page})
 	}
 	first, total := idsOf(records), page.HasTotal && !s.IgnoreTotal && page.Total == len(records)
@@ -58,6 +59,12 @@ func (s *Scan) endsAt(ctx context.Context, first []uint64, asCounted bool) (bool
 	smaller := beyond(first, inSize)
 	if len(inSize) == 0 && asCounted {
 		return true, nil
+	}
+	if s.Sizes == SizesUnknown { // the platform may answer with nothing for a while
+		if _, again, err := s.probe(ctx, span{0, s.Limit, 0}); err != nil || len(again) == 0 {
+			s.emptied = true
+			return true, err
+		}
 	}
 	_, asAsked, err := s.probe(ctx, span{1, s.Limit, 0})
 	if err != nil {

@@ -24,6 +24,9 @@ func (s *Scan) readForward(ctx context.Context, emit emitter) error {
 		}
 		from := 0
 		switch {
+		case at.page == 0 && len(records) == 0:
+			s.emptied = true
+			return nil
 		case at.page == 0:
 			s.trimmed, s.shift = 0, 0
 		case len(s.path) == 0: // of a scan that was cut off

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"iter"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -356,4 +357,84 @@ func TestScanNoticesHoles(t *testing.T) {
 			t.Errorf("hole %v: %d rows, and nothing was noticed", hole, len(found))
 		}
 	}
+}
+
+// A platform that answers with nothing for a while, from any request on, costs no row: the pass is
+// whole, or it says that it is not.
+func TestScanOfListThatIsEmptyForAWhile(t *testing.T) {
+	t.Parallel()
+	clean, drawn := 0, testsize.Fewer(100**seeds)
+	for seed := range uint64(drawn) {
+		d := rand.New(rand.NewPCG(seed, 2))
+		c := []churn{{}, {inserts: 2, updates: 3, removals: 2}}[d.IntN(2)]
+		l := newMovingList(seed, []string{"created-desc", "created-asc", "updated-asc", "id"}[d.IntN(4)], d.IntN(400), c)
+		l.cap = []int{50, 50, 30, 10}[d.IntN(4)]
+		from, many := 2+d.IntN(40), 1+d.IntN(1+d.IntN(40))
+		s := New(fetching(func(ctx context.Context, at span) (*platform.Page, error) {
+			page, err := l.fetch(ctx, at)
+			if l.requests >= from && l.requests < from+many {
+				page.Records = nil
+			}
+			return page, err
+		}), Options{Limit: 50, InFlight: 1})
+		found, err := collect(s.Slices(t.Context()))
+		if err != nil {
+			continue
+		}
+		clean++
+		if lost := l.lost(found); len(lost) > 0 {
+			t.Errorf("seed %d: %d empty answers from request %d on: %d of %d rows lost", seed, many, from, len(lost), len(l.rows))
+		}
+	}
+	t.Logf("%d of %d passes were whole", clean, drawn)
+}
+
+// A scan that was cut off goes on in a list that has moved meanwhile, and loses nothing of what has
+// kept still since it began, however the platform pages.
+func TestScanGoesOn(t *testing.T) {
+	t.Parallel()
+	clean, drawn := 0, testsize.Fewer(100**seeds)
+	for seed := range uint64(drawn) {
+		d := rand.New(rand.NewPCG(seed, 3))
+		orders := []string{"created-desc", "created-asc", "updated-asc", "updated-desc", "id"}
+		moving := churn{inserts: 2, updates: 5, removals: 1}
+		l := newMovingList(seed, orders[d.IntN(len(orders))], d.IntN(200), moving)
+		limit := []int{10, 20, 50}[d.IntN(3)]
+		read := func(o Options, slices int) (found map[int]int, last Slice, err error) {
+			found = map[int]int{}
+			for sl, err := range New(fetching(l.fetch), o).Slices(t.Context()) {
+				if err != nil {
+					return found, last, err
+				}
+				for _, r := range sl.Records {
+					row := parseRow(r.Raw)
+					found[row.id] = row.version
+				}
+				last = sl
+				if slices--; slices == 0 {
+					return found, last, errStopped
+				}
+			}
+			return found, last, nil
+		}
+		found, last, err := read(Options{Limit: limit, InFlight: 1}, 1+d.IntN(60))
+		if err == nil {
+			continue
+		}
+		l.churn = []churn{{}, moving}[d.IntN(2)]
+		known := map[uint64]uint64{}
+		for id, version := range found {
+			known[uint64(id)] = xxhash.Sum64(listRow{id: id, version: version}.json())
+		}
+		more, _, err := read(Options{Limit: limit, InFlight: 1, Resume: &Resumption{Cursor: last.Cursor, Known: known}}, -1)
+		if err != nil {
+			continue
+		}
+		maps.Copy(found, more)
+		clean++
+		if lost := l.lost(found); len(lost) > 0 {
+			t.Errorf("seed %d, %s, limit %d: %d of %d rows lost", seed, l.order, limit, len(lost), len(l.rows))
+		}
+	}
+	t.Logf("%d of %d passes were whole", clean, drawn)
 }

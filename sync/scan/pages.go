@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -52,10 +53,11 @@ func (s *Scan) readPages(ctx context.Context, emit emitter) (proven bool, err er
 	if s.pages.seenIn == nil {
 		s.pages.seenIn = map[uint64][4]place{}
 	}
-	if err := s.readPagesForward(ctx, emit); err != nil || len(s.pages.ids) == 0 {
-		return true, err
+	if err := s.readPagesForward(ctx, emit); err != nil || s.emptied {
+		return false, err
 	}
-	if len(s.openSeams()) == 0 && s.pages.ended && s.sparse() == nil {
+	thin, isThin := s.thinPage()
+	if len(s.openSeams()) == 0 && s.pages.ended && !isThin {
 		return true, nil
 	}
 	s.forward = false
@@ -66,11 +68,13 @@ func (s *Scan) readPages(ctx context.Context, emit emitter) (proven bool, err er
 	if err != nil {
 		return false, err
 	}
-	if err := s.sparse(); err != nil {
-		if s.rounds < sparseRounds {
-			err = nil // an answer may have been cut short
+	if isThin {
+		if s.rounds >= sparseRounds {
+			if still, err := s.stillThin(ctx, thin); err != nil || still {
+				return false, cmp.Or(err, error(&thin))
+			}
 		}
-		return false, err
+		return false, nil
 	}
 	if !s.pages.ended && moved < len(s.pages.ids) {
 		return false, nil
@@ -83,20 +87,36 @@ func (s *Scan) readPages(ctx context.Context, emit emitter) (proven bool, err er
 	return true, nil
 }
 
-// sparse returns an error where a page that is not the last holds fewer rows than others, unless as
-// many rows were found as the platform counts.
-func (s *Scan) sparse() error {
+// thinPage returns a page that is not the last and holds fewer rows than others, unless as many rows
+// were found as the platform counts.
+func (s *Scan) thinPage() (thin SparseError, ok bool) {
 	if s.total >= 0 && s.seen >= s.total {
-		return nil
+		return SparseError{}, false
 	}
 	full := 0
 	for number, a := range s.pages.answers[:len(s.pages.answers)-1] {
 		full = max(full, a.rows, s.pages.answers[number+1].rows)
 		if a.rows < full {
-			return &SparseError{Page: number, Rows: a.rows, Full: full}
+			return SparseError{Page: number, Rows: a.rows, Full: full}, true
 		}
 	}
-	return nil
+	return SparseError{}, false
+}
+
+// stillThin says whether a page is thin whenever it is asked for, with rows behind it. A page may
+// have been the last of a list that grew right afterwards, or an answer may have been cut short.
+func (s *Scan) stillThin(ctx context.Context, thin SparseError) (bool, error) {
+	for range 3 {
+		_, records, err := s.probe(ctx, span{thin.Page, s.Limit, 0})
+		if err != nil || len(records) >= thin.Full {
+			return false, err
+		}
+		_, behind, err := s.probe(ctx, span{thin.Page + 1, s.Limit, 0})
+		if err != nil || len(behind) == 0 {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // closeSeams reads the pages at open seams again while the list moves on, and says how many stay
@@ -139,23 +159,22 @@ func (s *Scan) readPagesForward(ctx context.Context, emit emitter) error {
 	p.ids, p.answers, p.bounds, p.ended = p.ids[:0], p.answers[:0], append(p.bounds[:0], 0), false
 	end := 0           // pages up to the last one with a new row
 	thin := 0          // pages that brought few new rows
-	again := false     // the page behind them is read a second time
+	again := false     // the page behind them is read a second time, and the last of them if it was full
 	repeating := false // pages behind the first hold rows of the first
 	for number := 0; ; number++ {
-		s.cursor = number * s.Limit
 		before := s.seen
 		ids, news, err := s.readPage(ctx, span{number, s.Limit, 0}, s.followingPages(number), emit)
 		if err != nil && (number == 0 || !behindEnd(err)) {
 			return err
 		}
 		p.ids = append(p.ids, news...)
-		p.bounds = append(p.bounds, len(p.ids))
-		p.answers = append(p.answers, answer{len(ids), hashOf(ids)})
-		if 2*(s.seen-before) < p.bounds[1] {
+		p.bounds = append(p.bounds[:number+1], len(p.ids))
+		p.answers = append(p.answers[:number], answer{len(ids), hashOf(ids)})
+		if number >= end && 2*(s.seen-before) < p.bounds[1] {
 			thin++
 		}
 		if thin > maxThin+number/2 { // the list grows while its end is read
-			return &ChurnError{Requests: s.asked, Planned: number - thin, Rows: s.seen}
+			return &ChurnError{Requests: s.asked, Planned: PlannedRequests(s.seen, s.Limit), Rows: s.seen}
 		}
 		if len(news) > 0 {
 			end, again = number+1, false
@@ -165,18 +184,26 @@ func (s *Scan) readPagesForward(ctx context.Context, emit emitter) error {
 		if len(ids) > 0 && ids[len(ids)-1] == p.ids[len(p.ids)-1] {
 			p.ended = true
 		}
+		switch {
+		case len(ids) == 0 && (number == 0 || again && number == end-1):
+			s.emptied = true
+			return nil
+		case again && number == end-1:
+			continue
+		}
 		repeating = len(ids) > 0
 		if number+1-end < endPages && !again {
 			continue
 		}
 		p.bounds, p.answers = p.bounds[:end+1], p.answers[:end]
 		p.ids = p.ids[:p.bounds[end]]
-		if again || end == 0 {
+		if again {
 			break
 		}
-		again, number = true, end-1
+		if again, number = true, end-1; !p.ended {
+			number--
+		}
 	}
-	s.cursor = end * s.Limit
 	if end == 1 && repeating {
 		return s.pageNumbersCount(ctx, p.ids)
 	}

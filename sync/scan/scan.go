@@ -21,7 +21,7 @@ type Record struct {
 type Slice struct {
 	Page    *platform.Page
 	Records []Record
-	Cursor  int // rows from the start of the list that are read with this slice
+	Cursor  int // rows from the start of the list of which none was missed; 0 in pages of one size
 }
 
 // Source is one list of the platform, filtered. Pages are counted from 0. Several goroutines call
@@ -111,7 +111,8 @@ type round struct {
 	end       endProof
 	last      []uint64 // ids of the slice before, which was of lastSpan
 	lastSpan  span
-	repeats   int // slices in a row that were the one before again
+	repeats   int  // slices in a row that were the one before again
+	emptied   bool // nothing was answered where rows had been listed
 }
 
 // mark is what a pass remembers of a row it has read.
@@ -181,7 +182,7 @@ func (s *Scan) run(ctx context.Context, emit emitter) error {
 			return err
 		}
 		moved := s.moved()
-		proven = proven && moved == 0
+		proven = proven && moved == 0 && !s.emptied
 		missing := s.total - (len(s.known) - len(s.gone))
 		if proven {
 			inOrder++
@@ -193,7 +194,7 @@ func (s *Scan) run(ctx context.Context, emit emitter) error {
 			s.findings.Total, s.findings.Found = s.total, s.total-missing
 			return s.proveEnd(ctx)
 		case s.rounds >= maxRounds:
-			return &UnstableError{Rounds: s.rounds, Moved: moved, Missing: max(0, missing)}
+			return &UnstableError{Rounds: s.rounds, Moved: moved, Missing: max(0, missing), Emptied: s.emptied}
 		}
 		before = -1
 		if proven {
@@ -234,7 +235,7 @@ func (s *Scan) readRound(ctx context.Context, emit emitter) (proven bool, err er
 			return true, s.readHead(ctx, emit)
 		}
 	}
-	if err := s.readForward(ctx, emit); err != nil {
+	if err := s.readForward(ctx, emit); err != nil || s.emptied {
 		return false, err
 	}
 	return true, s.readHead(ctx, emit)
