@@ -134,3 +134,11 @@ func explainCopy(from, part string, err error, explain func(path string, err err
 	}
 	return explain(part, err)
 }
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}

@@ -50,7 +50,7 @@ func giveAccess(path string) string {
 
 // explained says whether err is one of ours already.
 func explained(err error) bool {
-	return slices.ContainsFunc([]error{ErrCorrupt, ErrNotMirror, ErrNotOutbox, ErrDiskFull, ErrBusy, ErrIO, ErrNoAccess}, func(ours error) bool {
+	return slices.ContainsFunc([]error{ErrCorrupt, ErrNotMirror, ErrDiskFull, ErrBusy, ErrIO, ErrNoAccess}, func(ours error) bool {
 		return errors.Is(err, ours)
 	})
 }
@@ -84,23 +84,6 @@ func explainFile(path string, err error) error {
 		return fmt.Errorf("%w: %s (%w)", ErrIO, lookAtTheDisk, err)
 	}
 	return err
-}
-
-// refused says whether the driver turned a statement down because it would do more than read.
-func refused(err error) bool {
-	var driver *sqlite.Error
-	if !errors.As(err, &driver) {
-		return false
-	}
-	code := driver.Code() & 0xff
-	return code == sqlite3.SQLITE_AUTH || code == sqlite3.SQLITE_READONLY
-}
-
-// violatesConstraint says whether the driver found two rows with one key, or a value that a CHECK
-// forbids.
-func violatesConstraint(err error) bool {
-	var driver *sqlite.Error
-	return errors.As(err, &driver) && driver.Code()&0xff == sqlite3.SQLITE_CONSTRAINT
 }
 
 // nothingToRollBack says whether err is SQLite's answer to a ROLLBACK when it has rolled back by itself, as it may

@@ -38,7 +38,7 @@ type person struct {
 //
 // Errors: [*StillReadError] when the rows are blanked, but a reader kept the old copies in the
 // files for longer than patience.
-func (m *Mirror) Forget(ctx context.Context, taxID string, intents []string, patience time.Duration) ([]Forgotten, error) {
+func Forget(ctx context.Context, m *Mirror, taxID string, intents []string, patience time.Duration) ([]Forgotten, error) {
 	var done []Forgotten
 	var built bool
 	err := m.update(ctx, func(tx *Tx) error {
@@ -51,14 +51,14 @@ func (m *Mirror) Forget(ctx context.Context, taxID string, intents []string, pat
 			return err
 		}
 		var err error
-		built, err = tx.emptyMarts()
+		built, err = emptyMarts(tx)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("forget: %w", err)
 	}
 	if built {
-		if err := m.RefreshMarts(ctx); err != nil {
+		if err := Refresh(ctx, m); err != nil {
 			return done, fmt.Errorf("forget: the rows are blanked, but old copies of them are not removed, and the marts are empty; run the same command again: %w", err)
 		}
 	}
@@ -112,17 +112,6 @@ func (e *erasure) run(taxID string, intents []string) error {
 		}
 	}
 	return e.blankCreations(intents)
-}
-
-// taxForms are a tax number bare and as it is formatted.
-func taxForms(bare string) []string {
-	switch len(bare) {
-	case 11:
-		return []string{bare, bare[:3] + "." + bare[3:6] + "." + bare[6:9] + "-" + bare[9:]}
-	case 14:
-		return []string{bare, bare[:2] + "." + bare[2:5] + "." + bare[5:8] + "/" + bare[8:12] + "-" + bare[12:]}
-	}
-	return []string{bare}
 }
 
 // find returns the requests in which a table names the person, and learns their e-mail addresses.

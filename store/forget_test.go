@@ -61,11 +61,11 @@ func TestForget(t *testing.T) {
 			('other', 3, '***.444.***-**', 'c***@example.com', 'done', 1, 3, '2026-01-01 00:00:00.000', NULL)`,
 		`UPDATE requests SET _hash = x'0102' WHERE request_key = 1`,
 	)
-	must(t, m.RefreshMarts(ctx))
+	must(t, Refresh(ctx, m))
 	if n := number(t, m, "SELECT count(*) FROM bi_sellers WHERE seller_name = 'Zulmira'"); n != 1 {
 		t.Fatalf("%d rows about the person in bi_sellers: nothing to forget there", n)
 	}
-	done, err := m.Forget(ctx, "529.982.247-25", []string{"mine"}, 0)
+	done, err := Forget(ctx, m, "529.982.247-25", []string{"mine"}, 0)
 	must(t, err)
 	if len(done) == 0 {
 		t.Fatal("nothing is reported")
@@ -97,7 +97,7 @@ func TestForget(t *testing.T) {
 			t.Errorf("%s has personal columns, and Forget looks in no history: %v", history.Name, columns)
 		}
 	}
-	again, err := m.Forget(ctx, "52998224725", nil, 0)
+	again, err := Forget(ctx, m, "52998224725", nil, 0)
 	if err != nil || !cmp.Equal(again, []Forgotten(nil)) {
 		t.Errorf("a second time: %v, %v", again, err)
 	}
@@ -117,7 +117,7 @@ func TestForgetEscapedNumber(t *testing.T) {
 		_, err := tx.Reject(Reject{Stream: "orders", Raw: []byte(`{"cnpj":"11.222.333\/0001-81"}`)})
 		return err
 	}))
-	_, err := m.Forget(t.Context(), "11222333000181", nil, 0)
+	_, err := Forget(t.Context(), m, "11222333000181", nil, 0)
 	must(t, err)
 	if n := number(t, m, "SELECT count(*) FROM _rejects"); n != 0 {
 		t.Errorf("%d rejects hold the number", n)
@@ -163,7 +163,7 @@ func TestForgetUnderAReader(t *testing.T) {
 	must(t, m.Close())
 	reader := startChild(t, "read", path)
 	m = open(log)
-	done, err := m.Forget(t.Context(), "52998224725", nil, 0)
+	done, err := Forget(t.Context(), m, "52998224725", nil, 0)
 	var still *StillReadError
 	if !errors.As(err, &still) || len(done) == 0 {
 		t.Fatalf("with a reader: %v, %v", done, err)
@@ -204,7 +204,7 @@ func TestForgetWaitsForAReader(t *testing.T) {
 	reader := startChild(t, "read", path)
 	end := time.AfterFunc(time.Second, func() { _ = reader.Process.Kill() })
 	defer end.Stop()
-	_, err = m.Forget(t.Context(), "52998224725", nil, 20*time.Second)
+	_, err = Forget(t.Context(), m, "52998224725", nil, 20*time.Second)
 	must(t, errors.Join(err, m.Close()))
 	if n := traces(t, path, "zulmira"); n > 0 {
 		t.Errorf("%d traces", n)

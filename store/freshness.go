@@ -1,6 +1,12 @@
 package store
 
-import "solarmirror/schema"
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"solarmirror/schema"
+	"time"
+)
 
 // writeFreshness writes bi_freshness anew. It is about runs, not records, and so goes with the ledger's transactions and not with the other
 // marts. Of a first load that share is done which was read of what the platform says there is, over the stream's passes begun so far.
@@ -28,3 +34,29 @@ JOIN streams AS s ON s.stream = f.stream
 LEFT JOIN loading AS l ON l.stream = s.stream
 LEFT JOIN _runs AS r ON r.run_id = (
   SELECT x.run_id FROM _runs AS x WHERE json_extract(x.streams, '$.' || s.stream) IS NOT NULL ORDER BY x.run_id DESC LIMIT 1)`
+
+// Standing is how the last run that read a stream ended for it, and how far its first load has come.
+type Standing struct {
+	Stream             string          `db:"stream"`
+	InitialLoadPercent sql.NullFloat64 `db:"initial_load_percent"` // NULL when it is complete, or the platform does not count
+	LastOutcome        Outcome         `db:"last_outcome"`         // "" when no run has read it
+	LastRunAt          time.Time       `db:"-"`                    // zero then
+}
+
+// Standings returns the standing of every stream that bi_freshness knows.
+func (m *Mirror) Standings(ctx context.Context) ([]Standing, error) {
+	var rows []struct {
+		Standing
+		LastRun sql.NullTime `db:"last_run_at"`
+	}
+	err := m.read.SelectContext(ctx, &rows, `SELECT stream, initial_load_percent, coalesce(last_outcome, '') AS last_outcome, last_run_at FROM bi_freshness`)
+	if err != nil {
+		return nil, fmt.Errorf("read bi_freshness: %w", explain(m.path, err))
+	}
+	list := make([]Standing, len(rows))
+	for i, r := range rows {
+		list[i] = r.Standing
+		list[i].LastRunAt = fromNull(r.LastRun)
+	}
+	return list, nil
+}

@@ -34,17 +34,8 @@ const martsEdition = 4
 // writes: measured, 2,000 at a time took 60 MB, 500 take 16.
 const batchKeys = 500
 
-// PowerUnit is what the platform's totalPower is in.
-type PowerUnit string
-
-// The power units.
-const (
-	KWp PowerUnit = "kWp"
-	Wp  PowerUnit = "Wp"
-)
-
 // recipe names everything besides the tables that the marts depend on.
-func (m *Mirror) recipe() string {
+func recipe(m *Mirror) string {
 	return fmt.Sprintf("schema %d, edition %d, %s, %s", schema.Version, martsEdition, m.zone, m.power)
 }
 
@@ -62,54 +53,28 @@ const (
 	manyAtLeast = 10 * batchKeys
 )
 
-// noteStale notes that records have changed, or are about to be deleted: those whose keys a query gives.
-func (tx *Tx) noteStale(root *schema.Table, keys string, args ...any) error {
-	_, err := tx.exec("note what the marts are to be told", fmt.Sprintf(`INSERT OR IGNORE INTO _stale (table_name, key, name)
-		SELECT '%[1]s', %[2]s, %[3]s FROM %[1]s WHERE %[2]s IN (%[4]s) AND EXISTS (SELECT 1 FROM _marts)`,
-		root.Name, root.Key[0], root.Unique[1], keys), args...)
-	return err
-}
-
-// noteStaleKeys does so for the records of the given keys.
-func (tx *Tx) noteStaleKeys(root *schema.Table, keys ...int64) error {
-	return tx.noteStale(root, "SELECT value FROM json_each(?)", keyList(keys))
-}
-
-// noteStaleRows does so for the records whose root rows are among the given ones.
-func (tx *Tx) noteStaleRows(root *schema.Table, rows []schema.Rows) error {
-	var keys []int64
-	for i := range rows {
-		if rows[i].Table == root {
-			for n := range rows[i].Len() {
-				keys = append(keys, rows[i].Row(n)[0].(int64))
-			}
-		}
-	}
-	return tx.noteStaleKeys(root, keys...)
-}
-
-// RefreshMarts brings the marts up to date with the tables they are derived from, in one transaction: what has changed since they last
+// Refresh brings the marts up to date with the tables they are derived from, in one transaction: what has changed since they last
 // were, everything when they never were or when that is less work, and nothing when nothing has. When ctx ends it stops and leaves the marts as they were; the next refresh makes up
 // for it.
-func (m *Mirror) RefreshMarts(ctx context.Context) error {
+func Refresh(ctx context.Context, m *Mirror) error {
 	today := m.now().In(m.zone).Format(time.DateOnly)
-	state, err := m.martsState(ctx)
+	state, err := readState(ctx, m)
 	if err != nil {
 		return err
 	}
-	if state.Recipe == m.recipe() && state.AsOf == today && !state.Pending {
+	if state.Recipe == recipe(m) && state.AsOf == today && !state.Pending {
 		return nil
 	}
-	return m.bringMarts(ctx, today, state.Recipe != m.recipe() || state.Many)
+	return bringMarts(ctx, m, today, state.Recipe != recipe(m) || state.Many)
 }
 
-// RebuildMarts builds the marts from nothing: after SQL has edited the records, _stale does not say
+// Rebuild builds the marts from nothing: after SQL has edited the records, _stale does not say
 // which rows are out of date. Their indices are made anew, so [Snapshot.Layout] changes too.
-func (m *Mirror) RebuildMarts(ctx context.Context) error {
-	return m.bringMarts(ctx, m.now().In(m.zone).Format(time.DateOnly), true)
+func Rebuild(ctx context.Context, m *Mirror) error {
+	return bringMarts(ctx, m, m.now().In(m.zone).Format(time.DateOnly), true)
 }
 
-func (m *Mirror) bringMarts(ctx context.Context, today string, anew bool) (err error) {
+func bringMarts(ctx context.Context, m *Mirror, today string, anew bool) (err error) {
 	began := m.now()
 	debug.FreeOSMemory() // or what a long scan has left would lie beside what the marts take: 30 MB and more, of a million requests
 	r := &refresh{today: today, anew: anew}
@@ -132,7 +97,7 @@ func (m *Mirror) bringMarts(ctx context.Context, today string, anew bool) (err e
 }
 
 // emptyMarts leaves the marts as if they had never been built, and says whether they had.
-func (tx *Tx) emptyMarts() (built bool, err error) {
+func emptyMarts(tx *Tx) (built bool, err error) {
 	for _, t := range append(derived(), schema.Stale) {
 		if _, err := tx.exec("empty "+t.Name, "DELETE FROM "+t.Name); err != nil {
 			return false, err
@@ -142,8 +107,8 @@ func (tx *Tx) emptyMarts() (built bool, err error) {
 	return rows > 0, err
 }
 
-// martsState returns what the marts were last built by, nothing when they never were, and what has changed since.
-func (m *Mirror) martsState(ctx context.Context) (state martsState, err error) {
+// readState returns what the marts were last built by, nothing when they never were, and what has changed since.
+func readState(ctx context.Context, m *Mirror) (state martsState, err error) {
 	err = m.read.GetContext(ctx, &state, `SELECT coalesce(max(recipe), '') AS recipe, coalesce(max(as_of), '') AS day, EXISTS (SELECT 1 FROM _stale) AS pending,
 		(SELECT count(*) FROM _stale WHERE table_name = 'requests') > max(?, (SELECT coalesce(max(request_key), 0) FROM requests) / ?) AS many FROM _marts`,
 		manyAtLeast, manyShare)
@@ -153,7 +118,7 @@ func (m *Mirror) martsState(ctx context.Context) (state martsState, err error) {
 	return state, nil
 }
 
-// refresh is one RefreshMarts under way.
+// refresh is one Refresh under way.
 type refresh struct {
 	tx    *Tx
 	ctx   context.Context // of the long statements; the rest of a transaction does without
@@ -206,17 +171,6 @@ func list[T any](r *refresh, doing, query string, args ...any) ([]T, error) {
 	return values, nil
 }
 
-// derived are the tables a refresh fills; bi_freshness follows the runs instead.
-func derived() []*schema.Table {
-	var tables []*schema.Table
-	for _, t := range schema.MartTables {
-		if t != schema.BiFreshness {
-			tables = append(tables, t)
-		}
-	}
-	return append(tables, schema.Deals)
-}
-
 // clearAll empties the tables, and drops their indices: made when the rows are there, from sorted entries, they cost a fraction.
 func (r *refresh) clearAll() error {
 	for _, t := range derived() {
@@ -230,7 +184,7 @@ func (r *refresh) clearAll() error {
 			}
 		}
 	}
-	_, err := r.tx.emptyMarts()
+	_, err := emptyMarts(r.tx)
 	return err
 }
 
@@ -262,6 +216,6 @@ func (r *refresh) settle() error {
 	}
 	_, err := r.tx.exec("write _marts", `INSERT INTO _marts (marts_id, recipe, as_of, refreshed_at) VALUES (1, ?, ?, ?)
 		ON CONFLICT (marts_id) DO UPDATE SET recipe = excluded.recipe, as_of = excluded.as_of, refreshed_at = excluded.refreshed_at`,
-		r.tx.m.recipe(), r.today, FormatTime(r.tx.m.now()))
+		recipe(r.tx.m), r.today, FormatTime(r.tx.m.now()))
 	return err
 }

@@ -27,7 +27,7 @@ func BenchmarkMarts(b *testing.B) {
 	m, err := Open(b.Context(), path, Options{Zone: mustZone(b, "America/Sao_Paulo")})
 	must(b, err)
 	defer m.Close()
-	must(b, m.RefreshMarts(b.Context()))
+	must(b, Refresh(b.Context(), m))
 	var requests int64
 	must(b, m.read.Get(&requests, "SELECT count(*) FROM requests"))
 	for _, share := range []struct {
@@ -55,7 +55,7 @@ func BenchmarkMarts(b *testing.B) {
 				}))
 				b.StartTimer()
 				before := cpuTime(b)
-				must(b, m.RefreshMarts(b.Context()))
+				must(b, Refresh(b.Context(), m))
 				cpu += cpuTime(b) - before
 			}
 			b.ReportMetric(float64(cpu)/1e6/float64(b.N), "cpu-ms/op")

@@ -21,13 +21,13 @@ func TestMartRenamedOrDropped(t *testing.T) {
 				m := openMirror(t, path)
 				_, err := writePage(t.Context(), m, FormatTime(start), somePage(1, 20))
 				must(t, err)
-				must(t, m.RefreshMarts(t.Context()))
+				must(t, Refresh(t.Context(), m))
 				before, rows := declared(t, m), martRows(t, m)
 				_, err = m.conn.ExecContext(t.Context(), fmt.Sprintf(how, mart.Name))
 				must(t, err)
 
 				next := openMirror(t, path)
-				must(t, next.RefreshMarts(t.Context()))
+				must(t, Refresh(t.Context(), next))
 				if diff := cmp.Diff(rows, martRows(t, next)); diff != "" {
 					t.Errorf("rows (-before +after):\n%s", diff)
 				}
@@ -38,7 +38,7 @@ func TestMartRenamedOrDropped(t *testing.T) {
 				}
 				_, err = writePage(t.Context(), next, FormatTime(start), somePage(2, 20))
 				must(t, err)
-				must(t, next.RefreshMarts(t.Context()))
+				must(t, Refresh(t.Context(), next))
 				if found, err := inspect(t.Context(), next.conn); err != nil || len(found.missing(next.model)) > 0 {
 					t.Errorf("still missing: %v, %v", found.missing(next.model), err)
 				}

@@ -47,7 +47,7 @@ func (f *office) change(requests, equipments []int64, statements ...string) {
 		}
 		return tx.noteStaleKeys(schema.Equipments, equipments...)
 	}))
-	must(f.T, f.RefreshMarts(f.Context()))
+	must(f.T, Refresh(f.Context(), f.Mirror))
 }
 
 // says compares what a query gives, columns joined by a space and rows by a comma.
@@ -126,7 +126,7 @@ func TestItemsFollowTheCatalogue(t *testing.T) {
 		_, err := tx.exec("delete", "DELETE FROM equipments WHERE equipment_key = 1")
 		return err
 	}))
-	must(t, f.RefreshMarts(t.Context()))
+	must(t, Refresh(t.Context(), f.Mirror))
 	items("2 1 - - 0 -, 2 2 Vento 0.0 1 -, 2 3 - - 0 -, 4 1 - - 0 -")
 }
 
@@ -145,7 +145,7 @@ func TestStays(t *testing.T) {
 		(5, '2026-02-10 00:00:00.000', NULL, 'Pago', 60, 0, 1)`)
 	stays("1 Novo 2.0 0 1, 2 Pedido 26.458333 0 1, 2 Pago 9.0 1 0, 3 Novo 1.0 0 1, 5 Pago 10.0 0 1")
 	f.time = f.time.Add(12 * time.Hour)
-	must(t, f.RefreshMarts(t.Context()))
+	must(t, Refresh(t.Context(), f.Mirror))
 	stays("1 Novo 2.0 0 1, 2 Pedido 26.458333 0 1, 2 Pago 10.0 1 0, 3 Novo 1.0 0 1, 5 Pago 10.0 0 1")
 }
 
@@ -160,20 +160,20 @@ func TestRefreshWhenDue(t *testing.T) {
 		return tx.noteStaleKeys(schema.Requests, 1)
 	}))
 	f.says("0", "count(*)", "FROM _stale")
-	must(t, f.RefreshMarts(t.Context()))
+	must(t, Refresh(t.Context(), f.Mirror))
 	f.says("5.0 2026-02-02", "power_kwp, order_date", "FROM bi_requests WHERE request_key = 2")
 	before := f.version()
-	must(t, f.RefreshMarts(t.Context()))
+	must(t, Refresh(t.Context(), f.Mirror))
 	if f.version() != before {
 		t.Error("a refresh of nothing wrote to the file")
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	f.power = Wp
-	if err := f.RefreshMarts(ended); err == nil {
+	if err := Refresh(ended, f.Mirror); err == nil {
 		t.Error("a refresh goes on although it was told to stop")
 	}
-	must(t, f.RefreshMarts(t.Context()))
+	must(t, Refresh(t.Context(), f.Mirror))
 	f.says("0.005", "power_kwp", "FROM bi_requests WHERE request_key = 2")
 	if f.version() == before {
 		t.Error("a rebuild wrote nothing, so the version proves nothing")

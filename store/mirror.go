@@ -7,8 +7,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,15 +19,10 @@ import (
 	"modernc.org/sqlite"
 )
 
-// bindLabel is the name under which sqlx knows SQLite's placeholders; it does not know the driver's own name.
-const bindLabel = "sqlite3"
-
 // writerPragmas are those of the one writing connection; the journal mode is set apart, once the file is known to be ours.
 var writerPragmas = []string{
 	"busy_timeout(10000)", "synchronous(NORMAL)", "wal_autocheckpoint(4000)", "cache_size(-8192)", "temp_store(MEMORY)",
 }
-
-var readerPragmas = []string{"busy_timeout(10000)", "query_only(ON)", "temp_store(MEMORY)"}
 
 // maxReaders bounds the reading connections of one Mirror.
 const maxReaders = 4
@@ -160,23 +153,6 @@ func (m *Mirror) checkReadable(ctx context.Context) error {
 		return &OlderError{Path: m.path, Have: found.version, Want: m.model.version}
 	}
 	return nil
-}
-
-// MustExist returns [ErrNoDatabase] when there is no file at path: for commands that write to a mirror but have no business making
-// one.
-func MustExist(path string) error {
-	_, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return noDatabase(path)
-	case err != nil:
-		return fmt.Errorf("open mirror: %w", err)
-	}
-	return nil
-}
-
-func noDatabase(path string) error {
-	return fmt.Errorf("%w at %s: run `solarmirror sync` first, or `solarmirror demo` to try without a platform", ErrNoDatabase, path)
 }
 
 // Close ends every connection; a transaction still open is rolled back. A writer first empties the WAL into the file
@@ -310,9 +286,11 @@ func readsOnly(action sqlite.AuthorizerActionCode, arg1, _, _, _ string) sqlite.
 	return sqlite.AuthorizerDeny
 }
 
-// dsn is the driver's name for the file. Without "file:" the driver would ignore mode=ro; and a pragma given any
-// other way would reach one connection of a pool only.
-func dsn(path string, pragmas []string) string {
-	file := url.URL{Path: filepath.ToSlash(filepath.Clean(path))}
-	return "file:" + file.EscapedPath() + "?" + url.Values{"_pragma": pragmas}.Encode()
-}
+// PowerUnit is what the platform's totalPower is in.
+type PowerUnit string
+
+// The power units.
+const (
+	KWp PowerUnit = "kWp"
+	Wp  PowerUnit = "Wp"
+)

@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -201,7 +199,7 @@ func (o *Outbox) update(ctx context.Context, f func(*sqlx.Tx) error) error {
 func explainOutbox(path string, err error) error {
 	ours := explain(path, err)
 	switch {
-	case explained(err):
+	case explained(err) || errors.Is(err, ErrNotOutbox):
 		return err
 	case errors.Is(ours, ErrCorrupt):
 		return fmt.Errorf("%w: %s: stop everything that writes to it and put back a copy made with `solarmirror backup` (its --help has the steps; %[2]s.sends stays where it is) (%[3]w)", ErrCorrupt, path, err)
@@ -209,34 +207,4 @@ func explainOutbox(path string, err error) error {
 		return fmt.Errorf("%w: %s: move it away or set [outbox] path to another file (%w)", ErrNotOutbox, path, err)
 	}
 	return ours
-}
-
-// ModeError says that others than its owner may read a private file or directory.
-type ModeError struct {
-	Path string
-	Mode fs.FileMode
-	Want fs.FileMode
-}
-
-func (e *ModeError) Error() string {
-	return fmt.Sprintf("%s is open to other users (mode %04o), and passwords are kept there: run `chmod %o %s`", e.Path, e.Mode.Perm(), e.Want, e.Path)
-}
-
-// CheckPrivate returns a [*ModeError] when anyone but the owner may read or write a file or directory, and nil when there is none.
-func CheckPrivate(path string) error {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	want := fs.FileMode(0o600)
-	if info.IsDir() {
-		want = 0o700
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return &ModeError{Path: path, Mode: info.Mode(), Want: want}
-	}
-	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -165,30 +164,4 @@ func (c *Creations) Evidence(ctx context.Context, taxID string, since time.Time)
 		return false, fmt.Errorf("look for evidence in the mirror: %w", explain(c.path, err))
 	}
 	return found, nil
-}
-
-// MaskTaxID hides most digits of a CPF or CNPJ: those shown tell rows apart and cannot be completed by check digits alone.
-func MaskTaxID(id string) string {
-	plain := PlainTaxID(id)
-	switch len(plain) {
-	case 0:
-		return ""
-	case 11:
-		return "***." + plain[3:6] + ".***-**"
-	case 14:
-		return "**." + plain[2:5] + ".***/****-**"
-	}
-	return "***"
-}
-
-// MaskEmail shows the first letter of an address and its host.
-func MaskEmail(address string) string {
-	name, host, ok := strings.Cut(address, "@")
-	if !ok || name == "" {
-		return ""
-	}
-	for _, first := range name {
-		return string(first) + "***@" + host
-	}
-	return ""
 }

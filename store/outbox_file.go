@@ -29,11 +29,3 @@ func privateFile(path string) error {
 	}
 	return f.Close()
 }
-
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
-}

@@ -281,21 +281,3 @@ func companyValues(c Company) []any {
 	}
 	return values
 }
-
-// plainTaxSQL is PlainTaxID in SQL, for the punctuation that tax numbers are written with.
-func plainTaxSQL(expression string) string {
-	return "upper(replace(replace(replace(replace(" + expression + ", '.', ''), '-', ''), '/', ''), ' ', ''))"
-}
-
-// PlainTaxID is a CPF or CNPJ without its punctuation, letters in upper case.
-func PlainTaxID(id string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= '0' && r <= '9', r >= 'A' && r <= 'Z':
-			return r
-		case r >= 'a' && r <= 'z':
-			return r - 'a' + 'A'
-		}
-		return -1
-	}, id)
-}

@@ -4,10 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
 	"solarmirror/schema"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // NaturalKey is how the platform names a record: the values of the two columns of root.Unique.
@@ -259,4 +263,11 @@ func (tx *Tx) statements(t *schema.Table) (*statements, error) {
 		return s, nil
 	}
 	return nil, fmt.Errorf("the mirror has no table %s", t.Name)
+}
+
+// violatesConstraint says whether the driver found two rows with one key, or a value that a CHECK
+// forbids.
+func violatesConstraint(err error) bool {
+	var driver *sqlite.Error
+	return errors.As(err, &driver) && driver.Code()&0xff == sqlite3.SQLITE_CONSTRAINT
 }

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
-	"strings"
 )
 
 // PseudonymKey is the secret pseudonyms are made with: who has it can find out whose pseudonym is whose by trying all tax numbers, so it
@@ -48,19 +46,4 @@ func (k PseudonymKey) pseudonym(value string) string {
 	code := hmac.New(sha256.New, k.raw)
 	code.Write([]byte(plainIdentity(value)))
 	return "p_" + readable.EncodeToString(code.Sum(nil)[:pseudonymBytes])
-}
-
-// taxIDForm is a CPF or a CNPJ, also one of letters, bare or punctuated.
-var taxIDForm = regexp.MustCompile(`^(\d{3}\.?\d{3}\.?\d{3}-?\d{2}|[0-9A-Za-z]{2}\.?[0-9A-Za-z]{3}\.?[0-9A-Za-z]{3}/?[0-9A-Za-z]{4}-?\d{2})$`)
-
-// plainIdentity is the one way to write an identity: an e-mail address in small letters, a tax number bare, anything else as it is.
-func plainIdentity(value string) string {
-	value = strings.TrimSpace(value)
-	switch {
-	case strings.Contains(value, "@"):
-		return strings.ToLower(value)
-	case taxIDForm.MatchString(value):
-		return PlainTaxID(value)
-	}
-	return value
 }

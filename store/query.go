@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // ResultColumn is one column of a query's result.
@@ -140,4 +142,14 @@ func through(text string, skip int, end string) int {
 		return len(text)
 	}
 	return skip + i + len(end)
+}
+
+// refused says whether the driver turned a statement down because it would do more than read.
+func refused(err error) bool {
+	var driver *sqlite.Error
+	if !errors.As(err, &driver) {
+		return false
+	}
+	code := driver.Code() & 0xff
+	return code == sqlite3.SQLITE_AUTH || code == sqlite3.SQLITE_READONLY
 }

@@ -176,3 +176,28 @@ func (m *Mirror) LastStarts(ctx context.Context) (map[string]time.Time, error) {
 	}
 	return starts, nil
 }
+
+// RunsSince returns the runs that started at a time or later, the newest first. It stops at the first older one, so it costs no more as the
+// ledger grows.
+func (m *Mirror) RunsSince(ctx context.Context, since time.Time) ([]Run, error) {
+	rows, err := m.read.QueryxContext(ctx, runsSQL)
+	if err != nil {
+		return nil, fmt.Errorf("read _runs: %w", explain(m.path, err))
+	}
+	defer rows.Close()
+	var runs []Run
+	for rows.Next() {
+		var r runRow
+		if err := rows.StructScan(&r); err != nil {
+			return nil, fmt.Errorf("read _runs: %w", explain(m.path, err))
+		}
+		if r.StartedAt.Before(since) {
+			return runs, nil
+		}
+		runs = append(runs, r.run())
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read _runs: %w", explain(m.path, err))
+	}
+	return runs, nil
+}

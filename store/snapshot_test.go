@@ -64,7 +64,7 @@ func TestSnapshotLayout(t *testing.T) {
 	if n := layout(); n != before {
 		t.Errorf("after a page %d, want %d", n, before)
 	}
-	_, err = m.Forget(t.Context(), "52998224725", nil, 0)
+	_, err = Forget(t.Context(), m, "52998224725", nil, 0)
 	must(t, err)
 	if n := layout(); n == before {
 		t.Error("the same after Forget")

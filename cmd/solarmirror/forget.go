@@ -75,7 +75,7 @@ func (a *app) forget(ctx context.Context, taxID string, wait bool) error {
 		}
 		var done []store.Forgotten
 		if mirror != nil {
-			done, err = mirror.Forget(ctx, taxID, intents, readerPatience)
+			done, err = store.Forget(ctx, mirror, taxID, intents, readerPatience)
 		}
 		return errors.Join(err, a.printForgotten(len(intents), done))
 	})

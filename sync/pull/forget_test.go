@@ -15,7 +15,7 @@ import (
 
 func (r *rig) forget(taxID string) {
 	r.t.Helper()
-	if done, err := r.mirror.Forget(r.t.Context(), taxID, nil, time.Second); err != nil || len(done) == 0 {
+	if done, err := store.Forget(r.t.Context(), r.mirror, taxID, nil, time.Second); err != nil || len(done) == 0 {
 		r.t.Fatalf("forget %s: %v, %v", taxID, done, err)
 	}
 }

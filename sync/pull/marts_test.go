@@ -46,7 +46,7 @@ func (r *rig) rebuilt() map[string][][]any {
 		r.t.Fatal(err)
 	}
 	defer mirror.Close()
-	if err := mirror.RefreshMarts(r.t.Context()); err != nil {
+	if err := store.Refresh(r.t.Context(), mirror); err != nil {
 		r.t.Fatal(err)
 	}
 	return other.martRows()

@@ -69,7 +69,7 @@ func Replay(ctx context.Context, mirror *store.Mirror, ids []int64) (*ReplayRepo
 	if bad != nil || ctx.Err() != nil {
 		return r.report, errors.Join(err, bad)
 	}
-	return r.report, errors.Join(err, mirror.RefreshMarts(ctx))
+	return r.report, errors.Join(err, store.Refresh(ctx, mirror))
 }
 
 // idsToReplay puts the rejects in the order in which they were met, so that the newest content of a record comes last.

@@ -82,11 +82,11 @@ func (e *Engine) run(ctx context.Context, command string, o Options, work func(c
 	if bad := e.finish(ctx, report, err); bad != nil || ctx.Err() != nil || report.mirrorFailed() {
 		return report, errors.Join(err, bad) // the next run brings the marts up to date
 	}
-	refresh := e.Mirror.RefreshMarts
+	refresh := store.Refresh
 	if o.Repair {
-		refresh = e.Mirror.RebuildMarts
+		refresh = store.Rebuild
 	}
-	return report, errors.Join(err, refresh(ctx))
+	return report, errors.Join(err, refresh(ctx, e.Mirror))
 }
 
 // start opens the run's row and recalls the dialect, of a mirror of this platform.

@@ -121,7 +121,7 @@ func (w *world) happen() {
 			exec(w, w.m, "DELETE FROM "+table.Name+" WHERE request_key = ?", key)
 		}
 	case "forget": // changes records without a trace in _changed_at
-		if _, err := w.m.Forget(context.Background(), "52998224725", nil, 0); err != nil {
+		if _, err := store.Forget(context.Background(), w.m, "52998224725", nil, 0); err != nil {
 			w.Fatal(err)
 		}
 	case "price": // an interval is closed, and another one begins

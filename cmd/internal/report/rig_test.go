@@ -78,7 +78,7 @@ func syncedMirror(t *testing.T) *store.Mirror {
 		m := openMirror(t, t.TempDir())
 		syncOften(t, m)
 		change(t, m, hard...)
-		must(t, m.RefreshMarts(context.Background()))
+		must(t, store.Refresh(context.Background(), m))
 		must(t, m.Close())
 		content, err := os.ReadFile(m.Path())
 		must(t, err)

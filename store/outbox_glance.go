@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,31 +10,6 @@ import (
 
 	"github.com/jmoiron/sqlx"
 )
-
-// RunsSince returns the runs that started at a time or later, the newest first. It stops at the first older one, so it costs no more as the
-// ledger grows.
-func (m *Mirror) RunsSince(ctx context.Context, since time.Time) ([]Run, error) {
-	rows, err := m.read.QueryxContext(ctx, runsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("read _runs: %w", explain(m.path, err))
-	}
-	defer rows.Close()
-	var runs []Run
-	for rows.Next() {
-		var r runRow
-		if err := rows.StructScan(&r); err != nil {
-			return nil, fmt.Errorf("read _runs: %w", explain(m.path, err))
-		}
-		if r.StartedAt.Before(since) {
-			return runs, nil
-		}
-		runs = append(runs, r.run())
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read _runs: %w", explain(m.path, err))
-	}
-	return runs, nil
-}
 
 // OutboxGlance is how the outbox stands, without anything of the companies in it.
 type OutboxGlance struct {
@@ -96,30 +70,4 @@ func (g *OutboxGlance) read(ctx context.Context, db *sqlx.DB) error {
 		g.Doubts = append(g.Doubts, OutboxDoubt{ID: d.ID, Since: at})
 	}
 	return err
-}
-
-// Standing is how the last run that read a stream ended for it, and how far its first load has come.
-type Standing struct {
-	Stream             string          `db:"stream"`
-	InitialLoadPercent sql.NullFloat64 `db:"initial_load_percent"` // NULL when it is complete, or the platform does not count
-	LastOutcome        Outcome         `db:"last_outcome"`         // "" when no run has read it
-	LastRunAt          time.Time       `db:"-"`                    // zero then
-}
-
-// Standings returns the standing of every stream that bi_freshness knows.
-func (m *Mirror) Standings(ctx context.Context) ([]Standing, error) {
-	var rows []struct {
-		Standing
-		LastRun sql.NullTime `db:"last_run_at"`
-	}
-	err := m.read.SelectContext(ctx, &rows, `SELECT stream, initial_load_percent, coalesce(last_outcome, '') AS last_outcome, last_run_at FROM bi_freshness`)
-	if err != nil {
-		return nil, fmt.Errorf("read bi_freshness: %w", explain(m.path, err))
-	}
-	list := make([]Standing, len(rows))
-	for i, r := range rows {
-		list[i] = r.Standing
-		list[i].LastRunAt = fromNull(r.LastRun)
-	}
-	return list, nil
 }
