@@ -48,6 +48,17 @@ func (t *Table) AddColumnDDL(c Column) string {
 	return fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s", t.Name, t.columnDDL(c))
 }
 
+// MissingColumnsDDL returns the statements that add the columns not among those that a table has.
+func (t *Table) MissingColumnsDDL(have []string) []string {
+	var list []string
+	for _, c := range t.Columns {
+		if !slices.Contains(have, c.Name) {
+			list = append(list, t.AddColumnDDL(c))
+		}
+	}
+	return list
+}
+
 func (t *Table) columnDDL(c Column) string {
 	words := []string{c.Name, string(c.Type)}
 	switch {

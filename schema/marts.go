@@ -264,3 +264,14 @@ func portfolio() []Column {
 		localDate("last_order_date", "Day of the last order.", "Último pedido"),
 	}
 }
+
+// Derived are the tables that a refresh of the marts fills; bi_freshness follows the runs instead.
+func Derived() []*Table {
+	var tables []*Table
+	for _, t := range MartTables {
+		if t != BiFreshness {
+			tables = append(tables, t)
+		}
+	}
+	return append(tables, Deals)
+}

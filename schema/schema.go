@@ -173,6 +173,16 @@ func All() []*Table {
 	return slices.Concat(all, HistoryTables, MartTables, LedgerTables)
 }
 
+// RootOf returns the root that a table of records hangs under; nil for other tables.
+func RootOf(t *Table) *Table {
+	for _, root := range Roots() {
+		if slices.Contains(root.Tables(), t) {
+			return root
+		}
+	}
+	return nil
+}
+
 // Find returns the named table, or nil.
 func Find(name string) *Table {
 	for _, t := range All() {

@@ -143,9 +143,9 @@ func refuseMirror(ctx context.Context, path string) error {
 	switch {
 	case err != nil:
 		return explain(path, err)
-	case len(found.columns) == 0:
+	case found.Empty():
 		return noDatabase(path)
-	case !found.ours():
+	case !found.Ours():
 		return fmt.Errorf("%w: %s holds the tables of something else", ErrNotMirror, path)
 	}
 	return nil
@@ -165,21 +165,8 @@ func refuseOutbox(ctx context.Context, path string) error {
 	switch {
 	case err != nil:
 		return explainOutbox(path, err)
-	case found.columns[schema.OutboxMeta.Name] == nil:
+	case !found.Has(schema.OutboxMeta):
 		return fmt.Errorf("%w: %s", ErrNotOutbox, path)
 	}
 	return nil
-}
-
-// inspectFile looks at the tables of a database of any kind. [ErrNoDatabase] when there is none.
-func inspectFile(ctx context.Context, path, mode string) (*layout, error) {
-	if err := MustExist(path); err != nil {
-		return nil, err
-	}
-	db, err := openUnguarded(path, mode)
-	if err != nil {
-		return nil, err
-	}
-	found, err := inspect(ctx, db)
-	return found, errors.Join(err, db.Close())
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"solarmirror/schema"
 	"strings"
 	"time"
 )
@@ -99,4 +100,11 @@ func openElsewhere(path string) (names []string) {
 		names = append(names, fmt.Sprintf("%s (process %s)", strings.TrimSpace(string(command)), filepath.Base(process)))
 	}
 	return slices.Compact(names) // one process may have it open several times
+}
+
+// MarkErased marks records of which something was erased.
+func (tx *Tx) MarkErased(root *schema.Table, keys []int64) error {
+	query := fmt.Sprintf("UPDATE %s SET _erased_at = ? WHERE %s IN (SELECT value FROM json_each(?))", root.Name, root.Key[0])
+	_, err := tx.exec("mark erased records of "+root.Name, query, FormatTime(tx.m.now()), keyList(keys))
+	return err
 }

@@ -22,10 +22,6 @@ var (
 	ErrNoAccess = errors.New("no access")
 	// ErrBusy: another program kept the file locked longer than we wait.
 	ErrBusy = errors.New("database is busy")
-	// ErrReadOnly: a write was asked of a mirror opened with OpenReadOnly.
-	ErrReadOnly = errors.New("the mirror is open for reading only")
-	// ErrNotAQuery: Query was given something that is not exactly one reading statement.
-	ErrNotAQuery = errors.New("not a query")
 )
 
 // NewerError says that the file was written by a newer solarmirror.
@@ -65,17 +61,6 @@ func (e *NoRoomError) Unwrap() error { return ErrDiskFull }
 
 // megabytes rounds up.
 func megabytes(bytes int64) int64 { return (bytes + 999_999) / 1_000_000 }
-
-// OtherPlatformError says that the file mirrors another platform than the one configured.
-type OtherPlatformError struct {
-	Path       string
-	Have, Want string // base URL of the file, and the one asked for
-}
-
-func (e *OtherPlatformError) Error() string {
-	return fmt.Sprintf("%s mirrors %s, not %s, and two platforms must not mix: set [mirror] path to another file for this one, or [platform] base_url back",
-		e.Path, e.Have, e.Want)
-}
 
 // LockedError says that another run has the mirror.
 type LockedError struct {

@@ -215,8 +215,8 @@ func (e *erasure) blankExamples() error {
 
 // blankMentions empties every personal text that gives the person away, in whatever table. The marts are built anew afterwards.
 func (e *erasure) blankMentions() error {
-	for _, t := range e.tx.m.model.tables {
-		if slices.Contains(derived(), t) {
+	for _, t := range schema.All() {
+		if slices.Contains(schema.Derived(), t) {
 			continue
 		}
 		for _, c := range personalColumns(t) {
@@ -233,7 +233,7 @@ func (e *erasure) blankMentions() error {
 
 // blankCreations leaves of the person's creations what became of them. Masked numbers may be shared; so may the blanks.
 func (e *erasure) blankCreations(intents []string) error {
-	now := FormatTime(e.tx.m.now())
+	now := FormatTime(e.tx.Mirror().Now())
 	for _, intent := range intents {
 		// Cancelled, so that an outbox put back from a backup does not send it.
 		if err := e.change(schema.CompanyCreations, "blanked", `UPDATE company_creations SET tax_id_masked = NULL, email_masked = NULL, error = NULL, finished_at = coalesce(finished_at, ?),
@@ -248,7 +248,7 @@ func (e *erasure) blankCreations(intents []string) error {
 // it is an UPDATE, whose records are marked.
 func (e *erasure) change(t *schema.Table, how, query string, args ...any) error {
 	doing, count := "forget in "+t.Name, [2]string{t.Name, how}
-	root := e.tx.m.model.roots[t]
+	root := schema.RootOf(t)
 	if root == nil {
 		rows, err := e.tx.exec(doing, query, args...)
 		e.counts[count] += rows
@@ -263,9 +263,7 @@ func (e *erasure) change(t *schema.Table, how, query string, args ...any) error 
 		return e.tx.fail(doing, err)
 	}
 	e.counts[count] += int64(len(keys))
-	_, err = e.tx.exec("mark erased records of "+root.Name, fmt.Sprintf("UPDATE %s SET _erased_at = ? WHERE %s IN (SELECT value FROM json_each(?))", root.Name, root.Key[0]),
-		FormatTime(e.tx.m.now()), keyList(keys))
-	return err
+	return e.tx.MarkErased(root, keys)
 }
 
 func (e *erasure) report() (done []Forgotten) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -72,11 +71,6 @@ func identitySQL(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, 
 	return nullableText(forms[len(forms)-1]), nil
 }
 
-// startOfDay is the first moment of a day in a zone.
-func startOfDay(day string, zone *time.Location) (time.Time, error) {
-	return time.ParseInLocation(time.DateOnly, day, zone)
-}
-
 // median is one group's aggregate.
 type median struct{ values []float64 }
 
@@ -117,6 +111,3 @@ func (m *median) WindowValue(*sqlite.FunctionContext) (driver.Value, error) {
 
 // Final has nothing to give back.
 func (m *median) Final(*sqlite.FunctionContext) {}
-
-// quote writes a text as SQL.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

@@ -36,7 +36,7 @@ const batchKeys = 500
 
 // recipe names everything besides the tables that the marts depend on.
 func recipe(m *Mirror) string {
-	return fmt.Sprintf("schema %d, edition %d, %s, %s", schema.Version, martsEdition, m.zone, m.power)
+	return fmt.Sprintf("schema %d, edition %d, %s, %s", schema.Version, martsEdition, m.Zone(), m.PowerUnit())
 }
 
 // martsState is the row of _marts, and what has changed since it was written.
@@ -57,7 +57,7 @@ const (
 // were, everything when they never were or when that is less work, and nothing when nothing has. When ctx ends it stops and leaves the marts as they were; the next refresh makes up
 // for it.
 func Refresh(ctx context.Context, m *Mirror) error {
-	today := m.now().In(m.zone).Format(time.DateOnly)
+	today := m.Now().In(m.Zone()).Format(time.DateOnly)
 	state, err := readState(ctx, m)
 	if err != nil {
 		return err
@@ -71,11 +71,11 @@ func Refresh(ctx context.Context, m *Mirror) error {
 // Rebuild builds the marts from nothing: after SQL has edited the records, _stale does not say
 // which rows are out of date. Their indices are made anew, so [Snapshot.Layout] changes too.
 func Rebuild(ctx context.Context, m *Mirror) error {
-	return bringMarts(ctx, m, m.now().In(m.zone).Format(time.DateOnly), true)
+	return bringMarts(ctx, m, m.Now().In(m.Zone()).Format(time.DateOnly), true)
 }
 
 func bringMarts(ctx context.Context, m *Mirror, today string, anew bool) (err error) {
-	began := m.now()
+	began := m.Now()
 	debug.FreeOSMemory() // or what a long scan has left would lie beside what the marts take: 30 MB and more, of a million requests
 	r := &refresh{today: today, anew: anew}
 	bring := func(m *Mirror) error {
@@ -92,13 +92,13 @@ func bringMarts(ctx context.Context, m *Mirror, today string, anew bool) (err er
 	if err != nil {
 		return fmt.Errorf("bring the marts up to date: %w; the next sync does it", err)
 	}
-	m.log.Info().Bool("anew", r.anew).Int64("deals", r.deals).Dur("took_ms", m.now().Sub(began)).Msg("marts brought up to date")
+	m.Log().Info().Bool("anew", r.anew).Int64("deals", r.deals).Dur("took_ms", m.Now().Sub(began)).Msg("marts brought up to date")
 	return nil
 }
 
 // emptyMarts leaves the marts as if they had never been built, and says whether they had.
 func emptyMarts(tx *Tx) (built bool, err error) {
-	for _, t := range append(derived(), schema.Stale) {
+	for _, t := range append(schema.Derived(), schema.Stale) {
 		if _, err := tx.exec("empty "+t.Name, "DELETE FROM "+t.Name); err != nil {
 			return false, err
 		}
@@ -109,11 +109,11 @@ func emptyMarts(tx *Tx) (built bool, err error) {
 
 // readState returns what the marts were last built by, nothing when they never were, and what has changed since.
 func readState(ctx context.Context, m *Mirror) (state martsState, err error) {
-	err = m.read.GetContext(ctx, &state, `SELECT coalesce(max(recipe), '') AS recipe, coalesce(max(as_of), '') AS day, EXISTS (SELECT 1 FROM _stale) AS pending,
+	err = m.Reader().GetContext(ctx, &state, `SELECT coalesce(max(recipe), '') AS recipe, coalesce(max(as_of), '') AS day, EXISTS (SELECT 1 FROM _stale) AS pending,
 		(SELECT count(*) FROM _stale WHERE table_name = 'requests') > max(?, (SELECT coalesce(max(request_key), 0) FROM requests) / ?) AS many FROM _marts`,
 		manyAtLeast, manyShare)
 	if err != nil {
-		return state, fmt.Errorf("read _marts: %w", explain(m.path, err))
+		return state, fmt.Errorf("read _marts: %w", explain(m.Path(), err))
 	}
 	return state, nil
 }
@@ -173,7 +173,7 @@ func list[T any](r *refresh, doing, query string, args ...any) ([]T, error) {
 
 // clearAll empties the tables, and drops their indices: made when the rows are there, from sorted entries, they cost a fraction.
 func (r *refresh) clearAll() error {
-	for _, t := range derived() {
+	for _, t := range schema.Derived() {
 		indices, err := list[string](r, "list the indices of "+t.Name, "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?", t.Name)
 		if err != nil {
 			return err
@@ -189,7 +189,7 @@ func (r *refresh) clearAll() error {
 }
 
 func (r *refresh) makeIndices() error {
-	for _, t := range derived() {
+	for _, t := range schema.Derived() {
 		for _, ddl := range slices.Sorted(maps.Values(t.IndexDDL())) {
 			if _, err := r.exec(ddl, ddl); err != nil {
 				return err
@@ -216,6 +216,6 @@ func (r *refresh) settle() error {
 	}
 	_, err := r.tx.exec("write _marts", `INSERT INTO _marts (marts_id, recipe, as_of, refreshed_at) VALUES (1, ?, ?, ?)
 		ON CONFLICT (marts_id) DO UPDATE SET recipe = excluded.recipe, as_of = excluded.as_of, refreshed_at = excluded.refreshed_at`,
-		recipe(r.tx.m), r.today, FormatTime(r.tx.m.now()))
+		recipe(r.tx.Mirror()), r.today, FormatTime(r.tx.Mirror().Now()))
 	return err
 }

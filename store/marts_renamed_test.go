@@ -58,7 +58,7 @@ func declared(t *testing.T, m *Mirror) (list []string) {
 func martRows(t *testing.T, m *Mirror) map[string]int64 {
 	t.Helper()
 	rows := map[string]int64{}
-	for _, mart := range derived() {
+	for _, mart := range schema.Derived() {
 		rows[mart.Name] = number(t, m, "SELECT count(*) FROM "+mart.Name)
 	}
 	return rows

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"solarmirror/schema"
 )
@@ -187,18 +188,18 @@ func stayDaysSQL(from, to string) string {
 
 // fill replaces what a statement leaves to the recipe and the day.
 func (r *refresh) fill(query string) (string, error) {
-	midnight, err := startOfDay(r.today, r.tx.m.zone)
+	midnight, err := startOfDay(r.today, r.tx.Mirror().Zone())
 	if err != nil {
 		return "", err
 	}
 	perKWp, requests := "1.0", staleRequests
-	if r.tx.m.power == Wp {
+	if r.tx.Mirror().PowerUnit() == Wp {
 		perKWp = "1000.0"
 	}
 	if r.anew {
 		requests = allRequests
 	}
-	return strings.NewReplacer("{zone}", quote(r.tx.m.zone.String()), "{per_kwp}", perKWp, "{today}", quote(FormatTime(midnight)), "{requests}", requests).
+	return strings.NewReplacer("{zone}", quote(r.tx.Mirror().Zone().String()), "{per_kwp}", perKWp, "{today}", quote(FormatTime(midnight)), "{requests}", requests).
 		Replace(query), nil
 }
 
@@ -243,3 +244,11 @@ func (r *refresh) buildRows() error {
 		r.deals += batch.N
 	}
 }
+
+// startOfDay is the first moment of a day in a zone.
+func startOfDay(day string, zone *time.Location) (time.Time, error) {
+	return time.ParseInLocation(time.DateOnly, day, zone)
+}
+
+// quote writes a text as SQL.
+func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

@@ -62,3 +62,14 @@ func (m *Mirror) SetDialect(ctx context.Context, dialect string) error {
 		return err
 	})
 }
+
+// OtherPlatformError says that the file mirrors another platform than the one configured.
+type OtherPlatformError struct {
+	Path       string
+	Have, Want string // base URL of the file, and the one asked for
+}
+
+func (e *OtherPlatformError) Error() string {
+	return fmt.Sprintf("%s mirrors %s, not %s, and two platforms must not mix: set [mirror] path to another file for this one, or [platform] base_url back",
+		e.Path, e.Have, e.Want)
+}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -57,31 +58,18 @@ type layout struct {
 	version int                 // 0 without a row in _meta
 }
 
-// querier is any connection.
-type querier interface {
-	SelectContext(ctx context.Context, dest any, query string, args ...any) error
-	GetContext(ctx context.Context, dest any, query string, args ...any) error
-}
+const indicesSQL = `SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL`
 
-const (
-	columnsSQL = `SELECT t.name AS "table", c.name AS "column" FROM sqlite_master AS t JOIN pragma_table_info(t.name) AS c
-		WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY t.name, c.cid`
-	indicesSQL = `SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL`
-)
-
-func inspect(ctx context.Context, q querier) (*layout, error) {
-	var columns []struct{ Table, Column string }
-	if err := q.SelectContext(ctx, &columns, columnsSQL); err != nil {
-		return nil, fmt.Errorf("list the tables: %w", err)
+func inspect(ctx context.Context, q Querier) (*layout, error) {
+	columns, err := Columns(ctx, q)
+	if err != nil {
+		return nil, err
 	}
-	found := &layout{columns: map[string][]string{}}
-	for _, c := range columns {
-		found.columns[c.Table] = append(found.columns[c.Table], c.Column)
-	}
+	found := &layout{columns: columns}
 	if err := q.SelectContext(ctx, &found.indices, indicesSQL); err != nil {
 		return nil, fmt.Errorf("list the indices: %w", err)
 	}
-	if found.ours() {
+	if found.Ours() {
 		if err := q.GetContext(ctx, &found.version, "SELECT coalesce(max(schema_version), 0) FROM _meta"); err != nil {
 			return nil, fmt.Errorf("read the schema version: %w", err)
 		}
@@ -89,15 +77,34 @@ func inspect(ctx context.Context, q querier) (*layout, error) {
 	return found, nil
 }
 
-// ours says whether solarmirror made the tables.
-func (l *layout) ours() bool {
+// inspectFile looks at the tables of a database of any kind. [ErrNoDatabase] when there is none.
+func inspectFile(ctx context.Context, path, mode string) (*layout, error) {
+	if err := MustExist(path); err != nil {
+		return nil, err
+	}
+	db, err := openUnguarded(path, mode)
+	if err != nil {
+		return nil, err
+	}
+	found, err := inspect(ctx, db)
+	return found, errors.Join(err, db.Close())
+}
+
+// Empty says whether there are no tables.
+func (l *layout) Empty() bool { return len(l.columns) == 0 }
+
+// Has says whether there is the table.
+func (l *layout) Has(t *schema.Table) bool { return l.columns[t.Name] != nil }
+
+// Ours says whether solarmirror made the tables.
+func (l *layout) Ours() bool {
 	return slices.Contains(l.columns[schema.Meta.Name], "schema_version")
 }
 
 // refuse returns an error for a file this binary must leave alone. An empty one is welcome.
 func (l *layout) refuse(path string, mod *model) error {
 	switch {
-	case len(l.columns) > 0 && !l.ours():
+	case len(l.columns) > 0 && !l.Ours():
 		return fmt.Errorf("%w: %s holds the tables of something else (%s): set [mirror] path to another file, then run `solarmirror sync`",
 			ErrNotMirror, path, strings.Join(slices.Sorted(maps.Keys(l.columns)), ", "))
 	case l.version > mod.version:
@@ -120,7 +127,7 @@ func (l *layout) missing(mod *model) []string {
 			}
 			list = append(list, t.DDL())
 		} else {
-			list = append(list, missingColumns(t, have)...)
+			list = append(list, t.MissingColumnsDDL(have)...)
 		}
 		if mod.roots[t] != nil {
 			continue
@@ -140,23 +147,13 @@ func (l *layout) missing(mod *model) []string {
 // because SQLite has changed their foreign keys to the new name.
 func (l *layout) dropMarts() (list []string, dropped []*schema.Table) {
 	gone := func(t *schema.Table) bool { return l.columns[t.Name] == nil }
-	if gone(schema.Marts) || !slices.ContainsFunc(derived(), gone) {
+	if gone(schema.Marts) || !slices.ContainsFunc(schema.Derived(), gone) {
 		return nil, nil
 	}
-	for _, t := range slices.DeleteFunc(derived(), gone) {
+	for _, t := range slices.DeleteFunc(schema.Derived(), gone) {
 		list, dropped = append(list, "DROP TABLE "+t.Name), append(dropped, t)
 	}
 	return append(list, "DELETE FROM "+schema.Marts.Name), dropped
-}
-
-func missingColumns(t *schema.Table, have []string) []string {
-	var list []string
-	for _, c := range t.Columns {
-		if !slices.Contains(have, c.Name) {
-			list = append(list, t.AddColumnDDL(c))
-		}
-	}
-	return list
 }
 
 // migrate brings the file, as it was found, to the model, in one transaction. It writes only what differs.
@@ -249,11 +246,6 @@ func (m *Mirror) unseeded(found *layout) []*historyStatements {
 		}
 	}
 	return list
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return strings.TrimSuffix(line, " (")
 }
 
 // sameDictionary says whether the file's data dictionary is the model's, row by row.

@@ -132,25 +132,30 @@ func OpenReadOnly(ctx context.Context, path string) (*Mirror, error) {
 		return nil, fmt.Errorf("open mirror %s: %w", path, err)
 	}
 	m := &Mirror{path: path, now: time.Now, model: currentModel(), read: read}
-	if err := m.checkReadable(ctx); err != nil {
+	if err := CheckCurrent(ctx, read, path); err != nil {
 		return nil, errors.Join(fmt.Errorf("open mirror: %w", explain(path, err)), m.Close())
 	}
 	return m, nil
 }
 
-func (m *Mirror) checkReadable(ctx context.Context) error {
-	found, err := inspect(ctx, m.read)
+// CheckCurrent returns an error unless the file at path, which q reads, is a mirror of the current
+// schema.
+//
+// Errors: [ErrNoDatabase], [ErrNotMirror], [*NewerError], [*OlderError].
+func CheckCurrent(ctx context.Context, q Querier, path string) error {
+	mod := currentModel()
+	found, err := inspect(ctx, q)
 	if err != nil {
 		return err
 	}
-	if err := found.refuse(m.path, m.model); err != nil {
+	if err := found.refuse(path, mod); err != nil {
 		return err
 	}
 	switch {
-	case len(found.columns) == 0: // a file that was just created, or whose creation was interrupted
-		return noDatabase(m.path)
-	case found.version < m.model.version:
-		return &OlderError{Path: m.path, Have: found.version, Want: m.model.version}
+	case found.Empty(): // a file that was just created, or whose creation was interrupted
+		return noDatabase(path)
+	case found.version < mod.version:
+		return &OlderError{Path: path, Have: found.version, Want: mod.version}
 	}
 	return nil
 }
@@ -237,6 +242,21 @@ func (m *Mirror) prepared(query string) (*sqlx.Stmt, error) {
 
 // Path returns the path the mirror was opened with.
 func (m *Mirror) Path() string { return m.path }
+
+// Now is the time by the clock of the Options.
+func (m *Mirror) Now() time.Time { return m.now() }
+
+// Zone is the platform's time zone.
+func (m *Mirror) Zone() *time.Location { return m.zone }
+
+// PowerUnit is the unit of the platform's totalPower.
+func (m *Mirror) PowerUnit() PowerUnit { return m.power }
+
+// Log is the logger of the Options.
+func (m *Mirror) Log() *zerolog.Logger { return &m.log }
+
+// Reader is the pool of read-only connections.
+func (m *Mirror) Reader() *sqlx.DB { return m.read }
 
 // openReaders returns a pool of connections that can do nothing but read: not to the file, and, by the authorizer, not
 // to any other either.

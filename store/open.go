@@ -1,12 +1,14 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // bindLabel is the name under which sqlx knows SQLite's placeholders; it does not know the driver's own name.
@@ -36,4 +38,31 @@ func noDatabase(path string) error {
 func dsn(path string, pragmas []string) string {
 	file := url.URL{Path: filepath.ToSlash(filepath.Clean(path))}
 	return "file:" + file.EscapedPath() + "?" + url.Values{"_pragma": pragmas}.Encode()
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return strings.TrimSuffix(line, " (")
+}
+
+// Querier is any connection, pool or transaction.
+type Querier interface {
+	SelectContext(ctx context.Context, dest any, query string, args ...any) error
+	GetContext(ctx context.Context, dest any, query string, args ...any) error
+}
+
+const columnsSQL = `SELECT t.name AS "table", c.name AS "column" FROM sqlite_master AS t JOIN pragma_table_info(t.name) AS c
+	WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY t.name, c.cid`
+
+// Columns returns the columns of every table of the file, by table; SQLite's own tables are left out.
+func Columns(ctx context.Context, q Querier) (map[string][]string, error) {
+	var list []struct{ Table, Column string }
+	if err := q.SelectContext(ctx, &list, columnsSQL); err != nil {
+		return nil, fmt.Errorf("list the tables: %w", err)
+	}
+	columns := map[string][]string{}
+	for _, c := range list {
+		columns[c.Table] = append(columns[c.Table], c.Column)
+	}
+	return columns, nil
 }

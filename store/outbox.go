@@ -96,7 +96,7 @@ func (o *Outbox) Path() string { return o.path }
 // prepare brings the tables up to date. Nothing is written to a file that holds something else.
 func (o *Outbox) prepare(ctx context.Context) error {
 	return o.update(ctx, func(tx *sqlx.Tx) error {
-		have, err := outboxColumns(tx)
+		have, err := Columns(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -119,18 +119,6 @@ func (o *Outbox) prepare(ctx context.Context) error {
 	})
 }
 
-func outboxColumns(tx *sqlx.Tx) (map[string][]string, error) {
-	var list []struct{ Table, Column string }
-	if err := tx.Select(&list, columnsSQL); err != nil {
-		return nil, fmt.Errorf("list the tables: %w", err)
-	}
-	have := map[string][]string{}
-	for _, c := range list {
-		have[c.Table] = append(have[c.Table], c.Column)
-	}
-	return have, nil
-}
-
 // createTables makes what is missing. The send log of a new outbox is made first: one without it
 // would take itself for an outbox put back from a backup. A log that is there keeps its events: the
 // file was deleted, what was sent is sent.
@@ -138,7 +126,7 @@ func (o *Outbox) createTables(tx *sqlx.Tx, have map[string][]string) error {
 	var statements []string
 	for _, t := range schema.OutboxTables {
 		if columns, exists := have[t.Name]; exists {
-			statements = append(statements, missingColumns(t, columns)...)
+			statements = append(statements, t.MissingColumnsDDL(columns)...)
 			continue
 		}
 		statements = append(statements, t.DDL())

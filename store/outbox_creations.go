@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
-
-	"solarmirror/schema"
 )
 
 // Creations is the corner of the mirror that the outbox writes: the table company_creations, the runs of pushes in the ledger, and the look-up of
@@ -44,28 +42,10 @@ func OpenCreations(ctx context.Context, path string) (*Creations, error) {
 	}
 	db.SetMaxOpenConns(1)
 	c := &Creations{path: path, db: sqlx.NewDb(db, bindLabel)}
-	if err := c.check(ctx); err != nil {
+	if err := CheckCurrent(ctx, c.db, path); err != nil {
 		return nil, errors.Join(fmt.Errorf("open mirror: %w", explain(path, err)), db.Close())
 	}
 	return c, nil
-}
-
-func (c *Creations) check(ctx context.Context) error {
-	found, err := inspect(ctx, c.db)
-	if err != nil {
-		return err
-	}
-	mod := currentModel()
-	if err := found.refuse(c.path, mod); err != nil {
-		return err
-	}
-	switch {
-	case len(found.columns) == 0:
-		return noDatabase(c.path)
-	case found.version < mod.version, found.columns[schema.CompanyCreations.Name] == nil:
-		return &OlderError{Path: c.path, Have: found.version, Want: mod.version}
-	}
-	return nil
 }
 
 // Close ends the connection.

@@ -26,7 +26,7 @@ func (m *Mirror) Promotions(ctx context.Context) ([]Promotion, error) {
 	return readPromotions(ctx, m.read)
 }
 
-func readPromotions(ctx context.Context, q querier) ([]Promotion, error) {
+func readPromotions(ctx context.Context, q Querier) ([]Promotion, error) {
 	var text string
 	if err := q.GetContext(ctx, &text, "SELECT coalesce(max(promotion), '[]') FROM _meta"); err != nil {
 		return nil, fmt.Errorf("read what is to be promoted: %w", err)

@@ -91,7 +91,7 @@ func checkReplaceable(ctx context.Context, mirror, path string) error {
 	switch err := explain(path, err); {
 	case errors.Is(err, ErrNoDatabase), errors.Is(err, ErrCorrupt):
 		return nil
-	case errors.Is(err, ErrNotMirror), err == nil && len(found.columns) > 0 && !found.ours():
+	case errors.Is(err, ErrNotMirror), err == nil && !found.Empty() && !found.Ours():
 		return fmt.Errorf("%w: %s is no copy that was published, and is left as it is: %s", ErrNotMirror, path, remedy)
 	case err != nil:
 		return fmt.Errorf("look at the copy to replace: %w", err)

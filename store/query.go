@@ -13,6 +13,9 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
+// ErrNotAQuery: Query was given something that is not exactly one reading statement.
+var ErrNotAQuery = errors.New("not a query")
+
 // ResultColumn is one column of a query's result.
 type ResultColumn struct {
 	Name string

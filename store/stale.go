@@ -30,14 +30,3 @@ func (tx *Tx) noteStaleRows(root *schema.Table, rows []schema.Rows) error {
 	}
 	return tx.noteStaleKeys(root, keys...)
 }
-
-// derived are the tables a refresh fills; bi_freshness follows the runs instead.
-func derived() []*schema.Table {
-	var tables []*schema.Table
-	for _, t := range schema.MartTables {
-		if t != schema.BiFreshness {
-			tables = append(tables, t)
-		}
-	}
-	return append(tables, schema.Deals)
-}

@@ -21,6 +21,9 @@ type Tx struct {
 	lastKey map[*schema.Table]int64
 }
 
+// ErrReadOnly: a write was asked of a mirror opened with OpenReadOnly.
+var ErrReadOnly = errors.New("the mirror is open for reading only")
+
 var errEnded = errors.New("the transaction has ended")
 
 // Begin waits for the transaction before to end and starts the next. The context counts until Begin returns, and not inside
@@ -90,6 +93,9 @@ func (m *Mirror) update(ctx context.Context, f func(*Tx) error) error {
 	}
 	return tx.Commit()
 }
+
+// Mirror is the mirror that the transaction writes to.
+func (tx *Tx) Mirror() *Mirror { return tx.m }
 
 // usable returns why nothing can be done in the transaction any more, if so.
 func (tx *Tx) usable() error {
