@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"solarmirror/schema"
+	"solarmirror/store/sqlitefile"
 )
 
 func TestReadersSeeWholePages(t *testing.T) {
@@ -40,7 +41,7 @@ func TestReadersSeeWholePages(t *testing.T) {
 		for i := range page {
 			page[i].name, page[i].hash = fmt.Sprint("round ", round), Hash{Raw: uint64(round)}
 		}
-		_, err := writePage(t.Context(), m, FormatTime(start), page)
+		_, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), page)
 		must(t, err)
 	}
 	close(done)
@@ -54,7 +55,7 @@ func TestWritersTakeTurns(t *testing.T) {
 	for w := range 4 {
 		writers.Go(func() {
 			for i := range 5 {
-				if _, err := writePage(context.Background(), m, FormatTime(start), somePage(10*w+i, 10)); err != nil {
+				if _, err := writePage(context.Background(), m, sqlitefile.FormatTime(start), somePage(10*w+i, 10)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -83,12 +84,12 @@ func loadForever(path string) error {
 		return err
 	}
 	for i := 0; ; i++ {
-		err := m.update(context.Background(), func(tx *Tx) error {
+		err := m.Update(context.Background(), func(tx *Tx) error {
 			page, keys := somePage(i, killedPage), make([]int64, killedPage)
 			for k := range keys {
 				keys[k] = tx.NewKey(schema.Requests)
 			}
-			if err := tx.Upsert(rowsOf(page, keys, FormatTime(start)), nil); err != nil {
+			if err := tx.Upsert(rowsOf(page, keys, sqlitefile.FormatTime(start)), nil); err != nil {
 				return err
 			}
 			return tx.SetWatermark(Watermark{Stream: "orders", Pass: "live", Watermark: fmt.Sprint(i)})
@@ -129,7 +130,7 @@ func TestKilledLoadLeavesWholePages(t *testing.T) {
 	if want := fmt.Sprint(n/killedPage - 1); err != nil || !ok || w.Watermark != want {
 		t.Errorf("watermark %+v, %v, want page %s", w, err, want)
 	}
-	if _, err := writePage(t.Context(), m, FormatTime(start), []request{{id: "after", products: 1}}); err != nil {
+	if _, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), []request{{id: "after", products: 1}}); err != nil {
 		t.Error(err)
 	}
 }
@@ -139,11 +140,11 @@ func TestCloseRollsBackWhatIsOpen(t *testing.T) {
 	path := mirrorPath(t)
 	m, err := Open(t.Context(), path, Options{})
 	must(t, err)
-	_, err = writePage(t.Context(), m, FormatTime(start), somePage(1, 5))
+	_, err = writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(1, 5))
 	must(t, err)
 	tx, err := m.Begin(t.Context())
 	must(t, err)
-	must(t, tx.Upsert(rowsOf(somePage(2, 5), []int64{6, 7, 8, 9, 10}, FormatTime(start)), nil))
+	must(t, tx.Upsert(rowsOf(somePage(2, 5), []int64{6, 7, 8, 9, 10}, sqlitefile.FormatTime(start)), nil))
 	must(t, m.Close())
 	if err := tx.Commit(); err == nil {
 		t.Error("committed after Close")

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"solarmirror/store/sqlitefile"
 )
 
 // Drift is one way in which records differ from the model.
@@ -28,10 +30,10 @@ const addDriftSQL = `INSERT INTO _drift (stream, path, kind, example, occurrence
 
 // Drift adds what was seen in a page to what was seen before: occurrences are added up, the first example is kept.
 func (tx *Tx) Drift(stream string, list []Drift) error {
-	now := FormatTime(tx.m.now())
+	now := sqlitefile.FormatTime(tx.m.now())
 	for _, d := range list {
-		_, err := tx.exec(fmt.Sprintf("note drift of %s at %s", stream, d.Path), addDriftSQL,
-			stream, d.Path, d.Kind, nullableText(d.Example), d.Occurrences, now, now)
+		_, err := tx.Exec(fmt.Sprintf("note drift of %s at %s", stream, d.Path), addDriftSQL,
+			stream, d.Path, d.Kind, sqlitefile.NullableText(d.Example), d.Occurrences, now, now)
 		if err != nil {
 			return err
 		}
@@ -42,7 +44,7 @@ func (tx *Tx) Drift(stream string, list []Drift) error {
 // ForgetDrift removes fields that were unknown and are no more.
 func (tx *Tx) ForgetDrift(stream string, paths []string) error {
 	for _, path := range paths {
-		_, err := tx.exec(fmt.Sprintf("forget the drift of %s at %s", stream, path),
+		_, err := tx.Exec(fmt.Sprintf("forget the drift of %s at %s", stream, path),
 			"DELETE FROM _drift WHERE stream = ? AND path = ? AND kind = 'unknown'", stream, path)
 		if err != nil {
 			return err
@@ -57,7 +59,7 @@ func (m *Mirror) DriftList(ctx context.Context) ([]DriftRecord, error) {
 	err := m.read.SelectContext(ctx, &list, `SELECT stream, path, kind, coalesce(example, '') AS example, occurrences,
 		first_seen_at, last_seen_at FROM _drift ORDER BY stream, path, kind`)
 	if err != nil {
-		return nil, fmt.Errorf("read _drift: %w", explain(m.path, err))
+		return nil, fmt.Errorf("read _drift: %w", sqlitefile.Explain(m.path, err))
 	}
 	return list, nil
 }

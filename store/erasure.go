@@ -7,9 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"solarmirror/schema"
 	"strings"
 	"time"
+
+	"solarmirror/schema"
+	"solarmirror/store/sqlitefile"
 )
 
 // StillReadError: the mirror's files still hold old copies of erased rows, because another process
@@ -28,38 +30,38 @@ func (e *StillReadError) Error() string {
 		who, e.Path)
 }
 
-func (e *StillReadError) Unwrap() error { return ErrBusy }
+func (e *StillReadError) Unwrap() error { return sqlitefile.ErrBusy }
 
-// noteErasure records that finishErasure is due, so that the next Open calls it if this process
+// NoteErasure records that finishErasure is due, so that the next Open calls it if this process
 // does not succeed.
-func (tx *Tx) noteErasure() error {
-	_, err := tx.exec("note the erasure", "UPDATE _meta SET erasure_due_since = coalesce(erasure_due_since, ?)", FormatTime(tx.m.now()))
+func (tx *Tx) NoteErasure() error {
+	_, err := tx.Exec("note the erasure", "UPDATE _meta SET erasure_due_since = coalesce(erasure_due_since, ?)", sqlitefile.FormatTime(tx.m.now()))
 	return err
 }
 
-// finishErasure removes old copies of rows from the file and its WAL: it rewrites the file, which
+// FinishErasure removes old copies of rows from the file and its WAL: it rewrites the file, which
 // takes as much free disk as the file is large, and empties the WAL. It waits up to patience for
 // readers of an old state, before and after rewriting.
-func (m *Mirror) finishErasure(ctx context.Context, patience time.Duration) error {
-	err := m.aside(ctx, func(b *Mirror) error {
+func (m *Mirror) FinishErasure(ctx context.Context, patience time.Duration) error {
+	err := m.Aside(ctx, func(b *Mirror) error {
 		// First, because VACUUM under a reader would only make the WAL grow by the whole file.
 		if err := b.emptyWAL(ctx, patience); err != nil {
 			return err
 		}
 		// Without secure_delete the unused part of a new page may hold old memory.
 		if _, err := b.conn.ExecContext(ctx, "PRAGMA secure_delete = ON; VACUUM"); err != nil {
-			return errors.Join(ctx.Err(), explain(m.path, err))
+			return errors.Join(ctx.Err(), sqlitefile.Explain(m.path, err))
 		}
 		return b.emptyWAL(ctx, patience)
 	})
-	if errors.Is(err, ErrBusy) {
+	if errors.Is(err, sqlitefile.ErrBusy) {
 		return &StillReadError{Path: m.path, Readers: openElsewhere(m.path)}
 	}
 	if err != nil {
 		return fmt.Errorf("%w; run the same command again", err)
 	}
-	return m.update(ctx, func(tx *Tx) error {
-		_, err := tx.exec("note that the erasure is finished", "UPDATE _meta SET erasure_due_since = NULL")
+	return m.Update(ctx, func(tx *Tx) error {
+		_, err := tx.Exec("note that the erasure is finished", "UPDATE _meta SET erasure_due_since = NULL")
 		return err
 	})
 }
@@ -71,10 +73,10 @@ func (m *Mirror) catchUpErasure(ctx context.Context) error {
 	if err := m.read.GetContext(ctx, &due, "SELECT count(erasure_due_since) > 0 FROM _meta"); err != nil || !due {
 		return err
 	}
-	switch err := m.finishErasure(ctx, 0); {
+	switch err := m.FinishErasure(ctx, 0); {
 	case err == nil:
 		m.log.Info().Str("path", m.path).Msg("the old copies of erased rows are removed")
-	case ctx.Err() != nil, errors.Is(err, ErrCorrupt):
+	case ctx.Err() != nil, errors.Is(err, sqlitefile.ErrCorrupt):
 		return err
 	default:
 		m.log.Warn().Err(err).Msg("old copies of erased rows are still in the file")
@@ -105,6 +107,6 @@ func openElsewhere(path string) (names []string) {
 // MarkErased marks records of which something was erased.
 func (tx *Tx) MarkErased(root *schema.Table, keys []int64) error {
 	query := fmt.Sprintf("UPDATE %s SET _erased_at = ? WHERE %s IN (SELECT value FROM json_each(?))", root.Name, root.Key[0])
-	_, err := tx.exec("mark erased records of "+root.Name, query, FormatTime(tx.m.now()), keyList(keys))
+	_, err := tx.Exec("mark erased records of "+root.Name, query, sqlitefile.FormatTime(tx.m.now()), keyList(keys))
 	return err
 }

@@ -4,14 +4,16 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"solarmirror/schema"
 	"time"
+
+	"solarmirror/schema"
+	"solarmirror/store/sqlitefile"
 )
 
 // writeFreshness writes bi_freshness anew. It is about runs, not records, and so goes with the ledger's transactions and not with the other
 // marts. Of a first load that share is done which was read of what the platform says there is, over the stream's passes begun so far.
 func (tx *Tx) writeFreshness() error {
-	_, err := tx.exec("write "+schema.BiFreshness.Name, freshnessSQL, FormatTime(tx.m.now()))
+	_, err := tx.Exec("write "+schema.BiFreshness.Name, freshnessSQL, sqlitefile.FormatTime(tx.m.now()))
 	return err
 }
 
@@ -51,12 +53,12 @@ func (m *Mirror) Standings(ctx context.Context) ([]Standing, error) {
 	}
 	err := m.read.SelectContext(ctx, &rows, `SELECT stream, initial_load_percent, coalesce(last_outcome, '') AS last_outcome, last_run_at FROM bi_freshness`)
 	if err != nil {
-		return nil, fmt.Errorf("read bi_freshness: %w", explain(m.path, err))
+		return nil, fmt.Errorf("read bi_freshness: %w", sqlitefile.Explain(m.path, err))
 	}
 	list := make([]Standing, len(rows))
 	for i, r := range rows {
 		list[i] = r.Standing
-		list[i].LastRunAt = fromNull(r.LastRun)
+		list[i].LastRunAt = sqlitefile.FromNull(r.LastRun)
 	}
 	return list, nil
 }

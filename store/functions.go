@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"modernc.org/sqlite"
+
+	"solarmirror/store/identity"
+	"solarmirror/store/sqlitefile"
 )
 
 // registerFunctions gives connections of a driver the SQL functions that SQLite lacks.
@@ -54,7 +57,7 @@ func localDateSQL(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value,
 	if !ok {
 		return nil, nil
 	}
-	at, err := ParseTime(text)
+	at, err := sqlitefile.ParseTime(text)
 	if err != nil {
 		return nil, nil
 	}
@@ -67,8 +70,8 @@ func identitySQL(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, 
 	if !ok {
 		return args[0], nil
 	}
-	forms := taxForms(plainIdentity(text))
-	return nullableText(forms[len(forms)-1]), nil
+	forms := identity.TaxForms(identity.Plain(text))
+	return sqlitefile.NullableText(forms[len(forms)-1]), nil
 }
 
 // median is one group's aggregate.

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"solarmirror/store/sqlitefile"
 )
 
 func TestFootprint(t *testing.T) {
@@ -16,16 +18,16 @@ func TestFootprint(t *testing.T) {
 	root := t.TempDir()
 	path := filepath.Join(root, "data", "mirror", "a.db")
 
-	before, err := MeasureFootprint(path)
+	before, err := sqlitefile.MeasureFootprint(path)
 	must(t, err)
 	if before.Dir != root || before.Exists || before.Size != 0 || before.HasWAL || before.HasSHM {
 		t.Errorf("before there is a file: %+v", before)
 	}
 
 	m := openMirror(t, path)
-	_, err = writePage(t.Context(), m, FormatTime(start), somePage(1, 50))
+	_, err = writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(1, 50))
 	must(t, err)
-	open, err := MeasureFootprint(path)
+	open, err := sqlitefile.MeasureFootprint(path)
 	must(t, err)
 	if open.Dir != filepath.Dir(path) || !open.Exists || open.Size == 0 || !open.HasWAL || open.WAL == 0 || !open.HasSHM {
 		t.Errorf("while it is written to: %+v", open)
@@ -39,7 +41,7 @@ func TestFootprintBelowAFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	must(t, os.WriteFile(file, nil, 0o644))
-	if f, err := MeasureFootprint(filepath.Join(file, "sub", "a.db")); err == nil {
+	if f, err := sqlitefile.MeasureFootprint(filepath.Join(file, "sub", "a.db")); err == nil {
 		t.Errorf("a file was taken for a directory: %+v", f)
 	}
 }
@@ -47,18 +49,18 @@ func TestFootprintBelowAFile(t *testing.T) {
 func TestJournalMode(t *testing.T) {
 	t.Parallel()
 	path := mirrorPath(t)
-	if _, err := JournalMode(t.Context(), path); !errors.Is(err, ErrNoDatabase) {
+	if _, err := sqlitefile.JournalMode(t.Context(), path); !errors.Is(err, sqlitefile.ErrNoDatabase) {
 		t.Errorf("without a file: %v", err)
 	}
 	closedMirror(t, path)
-	mode, err := JournalMode(t.Context(), path)
+	mode, err := sqlitefile.JournalMode(t.Context(), path)
 	must(t, err)
 	if mode != "wal" {
 		t.Errorf("journal mode of a mirror is %q", mode)
 	}
 
 	switchJournal(t, path, "DELETE")
-	mode, err = JournalMode(t.Context(), path)
+	mode, err = sqlitefile.JournalMode(t.Context(), path)
 	must(t, err)
 	if mode != "delete" {
 		t.Errorf("journal mode after another program changed it is %q", mode)
@@ -66,7 +68,7 @@ func TestJournalMode(t *testing.T) {
 
 	notes := filepath.Join(t.TempDir(), "notes.txt")
 	must(t, os.WriteFile(notes, []byte("These are notes, and long enough not to be taken for the header of a database."), 0o644))
-	if _, err := JournalMode(t.Context(), notes); !errors.Is(err, ErrNotMirror) {
+	if _, err := sqlitefile.JournalMode(t.Context(), notes); !errors.Is(err, sqlitefile.ErrNotMirror) {
 		t.Errorf("of a text file: %v", err)
 	}
 }
@@ -75,7 +77,7 @@ func TestQuickCheck(t *testing.T) {
 	t.Parallel()
 	path := mirrorPath(t)
 	closedMirror(t, path, somePage(1, 500)...)
-	faults, err := QuickCheck(t.Context(), path)
+	faults, err := sqlitefile.QuickCheck(t.Context(), path)
 	must(t, err)
 	if d := cmp.Diff([]string(nil), faults); d != "" {
 		t.Errorf("faults of a sound file:\n%s", d)
@@ -83,21 +85,21 @@ func TestQuickCheck(t *testing.T) {
 
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := QuickCheck(ended, path); !errors.Is(err, context.Canceled) {
+	if _, err := sqlitefile.QuickCheck(ended, path); !errors.Is(err, context.Canceled) {
 		t.Errorf("after its time: %v", err)
 	}
 
 	// No connection of this process is open: the file may be damaged by hand.
 	switchJournal(t, path, "DELETE")
 	damage(t, path)
-	faults, err = QuickCheck(t.Context(), path)
+	faults, err = sqlitefile.QuickCheck(t.Context(), path)
 	if err == nil && len(faults) == 0 {
 		t.Error("a damaged file passes")
 	}
-	if err != nil && !errors.Is(err, ErrCorrupt) {
+	if err != nil && !errors.Is(err, sqlitefile.ErrCorrupt) {
 		t.Errorf("of a damaged file: %v", err)
 	}
-	if len(faults) > maxFaults {
+	if len(faults) > sqlitefile.MaxFaults {
 		t.Errorf("%d faults are reported", len(faults))
 	}
 }
@@ -107,13 +109,13 @@ func closedMirror(t *testing.T, path string, page ...request) {
 	t.Helper()
 	m, err := Open(t.Context(), path, Options{Now: fixedClock})
 	must(t, err)
-	_, err = writePage(t.Context(), m, FormatTime(start), page)
+	_, err = writePage(t.Context(), m, sqlitefile.FormatTime(start), page)
 	must(t, errors.Join(err, m.Close()))
 }
 
 func switchJournal(t *testing.T, path, mode string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", dsn(path, nil))
+	db, err := sql.Open("sqlite", sqlitefile.DSN(path, nil))
 	must(t, err)
 	_, err = db.ExecContext(t.Context(), "PRAGMA journal_mode = "+mode)
 	must(t, errors.Join(err, db.Close()))

@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"solarmirror/schema"
+	"solarmirror/store/sqlitefile"
 )
 
 // Held is a record in the mirror with its rows.
@@ -29,7 +30,7 @@ func (m *Mirror) Held(ctx context.Context, root *schema.Table, keys []NaturalKey
 		return snapshot.conn.QueryxContext(ctx, query, arg)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read %d records of %s: %w", len(keys), root.Name, explain(m.path, err))
+		return nil, fmt.Errorf("read %d records of %s: %w", len(keys), root.Name, sqlitefile.Explain(m.path, err))
 	}
 	return held, nil
 }
@@ -70,14 +71,14 @@ func (m *Mirror) held(root *schema.Table, keys []NaturalKey, query rowsQuery) ([
 // the root, in the order of the table's key, with values as the flattener makes them.
 func (tx *Tx) Records(root *schema.Table, keys []int64) ([][]schema.Rows, error) {
 	records, err := readRecords(root, keys, func(query string, arg any) (*sqlx.Rows, error) {
-		s, err := tx.prepared(query)
+		s, err := tx.Prepared(query)
 		if err != nil {
 			return nil, err
 		}
 		return s.QueryxContext(context.Background(), arg)
 	})
 	if err != nil {
-		return nil, tx.fail("read records of "+root.Name, err)
+		return nil, tx.Fail("read records of "+root.Name, err)
 	}
 	return records, nil
 }

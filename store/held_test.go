@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"solarmirror/schema"
+	"solarmirror/store/sqlitefile"
 )
 
 // Held finds records whatever their keys hold, in the order asked for, with the rows that Records
@@ -16,7 +17,7 @@ import (
 func TestHeld(t *testing.T) {
 	t.Parallel()
 	m := openMirror(t, mirrorPath(t))
-	_, err := writePage(t.Context(), m, FormatTime(start), somePage(1, 3))
+	_, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(1, 3))
 	must(t, err)
 	ids := []string{"a\x00b", `"<é'`, "plain"}
 	for i, id := range ids {
@@ -27,7 +28,7 @@ func TestHeld(t *testing.T) {
 	must(t, m.conn.GetContext(t.Context(), &kind, "SELECT DISTINCT request_type FROM requests"))
 	held, err := m.Held(t.Context(), schema.Requests, []NaturalKey{{kind, ids[2]}, {kind, "nowhere"}, {kind, ids[1]}, {kind, ids[0]}})
 	must(t, err)
-	must(t, m.update(t.Context(), func(tx *Tx) error {
+	must(t, m.Update(t.Context(), func(tx *Tx) error {
 		records, err := tx.Records(schema.Requests, []int64{3, 2, 1})
 		want := [][]schema.Rows{records[0], nil, records[1], records[2]}
 		for i, h := range held {
@@ -46,7 +47,7 @@ func TestHeld(t *testing.T) {
 func TestOrphans(t *testing.T) {
 	t.Parallel()
 	m := openMirror(t, mirrorPath(t))
-	_, err := writePage(t.Context(), m, FormatTime(start), somePage(1, 3))
+	_, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(1, 3))
 	must(t, err)
 	before := number(t, m, "SELECT count(*) FROM request_products")
 	for _, statement := range []string{
@@ -62,7 +63,7 @@ func TestOrphans(t *testing.T) {
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("(-want +found):\n%s", diff)
 	}
-	must(t, m.update(t.Context(), func(tx *Tx) error {
+	must(t, m.Update(t.Context(), func(tx *Tx) error {
 		deleted, err := tx.DeleteOrphans(schema.Requests)
 		_, none := tx.DeleteOrphans(schema.Equipments)
 		if diff := cmp.Diff(want, deleted); diff != "" {
@@ -72,15 +73,15 @@ func TestOrphans(t *testing.T) {
 	}))
 	_, err = m.conn.ExecContext(t.Context(), "INSERT INTO request_products (request_key, position) VALUES (4, 1)")
 	must(t, err)
-	_, err = writePage(t.Context(), m, FormatTime(start), somePage(2, 1))
+	_, err = writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(2, 1))
 	if err == nil || !strings.Contains(err.Error(), "solarmirror sync --full --repair") {
 		t.Errorf("an orphan with the key of the next record: %v", err)
 	}
-	must(t, m.update(t.Context(), func(tx *Tx) error {
+	must(t, m.Update(t.Context(), func(tx *Tx) error {
 		_, err := tx.DeleteOrphans(schema.Requests)
 		return err
 	}))
-	_, err = writePage(t.Context(), m, FormatTime(start), somePage(2, 1))
+	_, err = writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(2, 1))
 	must(t, err)
 	if found, err = m.Orphans(t.Context(), schema.Requests); err != nil || len(found) > 0 {
 		t.Errorf("left are %v, %v", found, err)
@@ -95,12 +96,12 @@ func TestOrphans(t *testing.T) {
 func TestKeyOfDeletedRowIsNotUsedAgain(t *testing.T) {
 	t.Parallel()
 	m := openMirror(t, mirrorPath(t))
-	_, err := writePage(t.Context(), m, FormatTime(start), somePage(1, 3))
+	_, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(1, 3))
 	must(t, err)
-	must(t, m.update(t.Context(), func(tx *Tx) error { return tx.Follow(schema.Requests, []int64{1, 2, 3}, nil) }))
+	must(t, m.Update(t.Context(), func(tx *Tx) error { return tx.Follow(schema.Requests, []int64{1, 2, 3}, nil) }))
 	_, err = m.conn.ExecContext(t.Context(), "DELETE FROM requests WHERE request_key = 3")
 	must(t, err)
-	must(t, m.update(t.Context(), func(tx *Tx) error {
+	must(t, m.Update(t.Context(), func(tx *Tx) error {
 		if got := tx.NewKey(schema.Requests); got != 4 {
 			t.Errorf("the next key is %d", got)
 		}

@@ -23,7 +23,7 @@ func (tx *Tx) Follow(root *schema.Table, inserted, replaced []int64) error {
 
 func (tx *Tx) follow(h *historyStatements, inserted, replaced []int64) error {
 	if len(replaced) > 0 {
-		if _, err := tx.exec("end intervals of "+h.table.Name, h.end, keyList(replaced)); err != nil {
+		if _, err := tx.Exec("end intervals of "+h.table.Name, h.end, keyList(replaced)); err != nil {
 			return err
 		}
 		if err := tx.begin(h, replaced, false); err != nil {
@@ -38,7 +38,7 @@ func (tx *Tx) follow(h *historyStatements, inserted, replaced []int64) error {
 
 func (tx *Tx) begin(h *historyStatements, keys []int64, inferred bool) error {
 	for _, begin := range h.begin {
-		if _, err := tx.exec("begin intervals of "+h.table.Name, begin, inferred, keyList(keys)); err != nil {
+		if _, err := tx.Exec("begin intervals of "+h.table.Name, begin, inferred, keyList(keys)); err != nil {
 			return err
 		}
 	}
@@ -86,7 +86,7 @@ func beginSQL(t *schema.Table, s *schema.Source, inferred, rows, where string) s
 	for _, c := range t.Columns {
 		values = append(values, historyValue(t, s, c.Name, inferred))
 	}
-	for _, name := range identity(t) {
+	for _, name := range keyColumns(t) {
 		same = append(same, fmt.Sprintf("now_open.%s = %s", name, historyValue(t, s, name, inferred)))
 	}
 	set := []string{"valid_to = NULL"}
@@ -104,8 +104,8 @@ ON CONFLICT (%s) DO UPDATE SET %s`,
 		where, canBeFollowed(t, s), t.Name, strings.Join(same, " AND "), strings.Join(t.Key, ", "), strings.Join(set, ", "))
 }
 
-// identity is the key of what has one interval at a time: the table's key but for valid_from.
-func identity(t *schema.Table) []string { return t.Key[:len(t.Key)-1] }
+// keyColumns is the key of what has one interval at a time: the table's key but for valid_from.
+func keyColumns(t *schema.Table) []string { return t.Key[:len(t.Key)-1] }
 
 // historyValue is the SQL of a column's value in a new interval.
 func historyValue(t *schema.Table, s *schema.Source, column, inferred string) string {
@@ -164,7 +164,7 @@ func canBeFollowed(t *schema.Table, s *schema.Source) string {
 	}
 	key, position := s.Rows.Key[0], s.Rows.Key[1]
 	var b strings.Builder
-	for _, name := range identity(t)[1:] {
+	for _, name := range keyColumns(t)[1:] {
 		f := s.Feed(name)
 		fmt.Fprintf(&b, `%[1]s.%[2]s <> '' AND NOT EXISTS (SELECT 1 FROM %[1]s AS earlier
 	WHERE earlier.%[3]s = %[1]s.%[3]s AND earlier.%[2]s = %[1]s.%[2]s AND earlier.%[4]s < %[1]s.%[4]s) AND `, f.Table.Name, f.Column, key, position)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"solarmirror/store/sqlitefile"
 )
 
 // loadedSQL says whether something was read whole, and no first reading waits to be gone on with.
@@ -21,10 +23,10 @@ func (m *Mirror) MakeIndices(ctx context.Context) error {
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	return m.aside(ctx, func(b *Mirror) error {
+	return m.Aside(ctx, func(b *Mirror) error {
 		for _, ddl := range missing {
 			if _, err := b.conn.ExecContext(ctx, ddl); err != nil {
-				return fmt.Errorf("%s: %w", ddl, explain(m.path, err))
+				return fmt.Errorf("%s: %w", ddl, sqlitefile.Explain(m.path, err))
 			}
 		}
 		m.log.Debug().Str("path", m.path).Int("indices", len(missing)).Msg("indices made")
@@ -36,7 +38,7 @@ func (m *Mirror) MakeIndices(ctx context.Context) error {
 func (m *Mirror) missingIndices(ctx context.Context) ([]string, error) {
 	var have []string
 	if err := m.read.SelectContext(ctx, &have, indicesSQL); err != nil {
-		return nil, fmt.Errorf("list the indices: %w", explain(m.path, err))
+		return nil, fmt.Errorf("list the indices: %w", sqlitefile.Explain(m.path, err))
 	}
 	var missing []string
 	for _, t := range m.model.tables {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"solarmirror/schema"
+	"solarmirror/store/sqlitefile"
 )
 
 func indicesOf(t *testing.T, m *Mirror) (n int) {
@@ -27,7 +28,7 @@ const allIndices = 7
 func TestIndicesComeAfterTheLoad(t *testing.T) {
 	t.Parallel()
 	m := openMirror(t, mirrorPath(t))
-	_, err := writePage(t.Context(), m, FormatTime(start), somePage(1, 200))
+	_, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(1, 200))
 	must(t, err)
 	if n := indicesOf(t, m); n != 0 {
 		t.Fatalf("%d indices before the load is over", n)
@@ -42,7 +43,7 @@ func TestIndicesComeAfterTheLoad(t *testing.T) {
 	}
 	before := version()
 	must(t, m.MakeIndices(t.Context()))
-	_, err = writePage(t.Context(), m, FormatTime(start), somePage(2, 200))
+	_, err = writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(2, 200))
 	must(t, err)
 	if version() != before {
 		t.Error("the indices were made again")
@@ -65,7 +66,7 @@ func TestIndicesAreInterrupted(t *testing.T) {
 	if err := m.MakeIndices(ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	_, err := writePage(t.Context(), m, FormatTime(start), somePage(1, 5))
+	_, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(1, 5))
 	must(t, err)
 	must(t, m.MakeIndices(t.Context()))
 }
@@ -81,7 +82,7 @@ func TestOpenCatchesUpOnIndices(t *testing.T) {
 		if n := indicesOf(t, m); n != want {
 			t.Errorf("%s: %d indices, want %d", what, n, want)
 		}
-		must(t, m.update(t.Context(), change))
+		must(t, m.Update(t.Context(), change))
 	}
 	orders := Window{Stream: "orders", Pass: "live", StartedAt: start}
 	reopened("new", 0, func(tx *Tx) error { return tx.SaveWindow(&orders) })
@@ -94,7 +95,7 @@ func TestOpenCatchesUpOnIndices(t *testing.T) {
 		return tx.SetWatermark(Watermark{Stream: "orders", Pass: "live", Watermark: "2026-03-01"})
 	})
 	reopened("read", allIndices, func(tx *Tx) error {
-		_, err := tx.exec("drop", "DROP INDEX "+schema.Requests.Name+"_code")
+		_, err := tx.Exec("drop", "DROP INDEX "+schema.Requests.Name+"_code")
 		return err
 	})
 	reopened("read, with one index dropped", allIndices, func(*Tx) error { return nil })

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"solarmirror/schema"
+	"solarmirror/store/sqlitefile"
 )
 
 func TestBind(t *testing.T) {
@@ -75,7 +76,7 @@ func TestWatermarks(t *testing.T) {
 	}
 	full := Watermark{Stream: "orders", Pass: "live", Watermark: "2026-03-04", CompleteThrough: start, LastFullScanAt: start.Add(-time.Hour)}
 	bare := Watermark{Stream: "orders", Pass: "removed"}
-	must(t, m.update(t.Context(), func(tx *Tx) error {
+	must(t, m.Update(t.Context(), func(tx *Tx) error {
 		return errors.Join(tx.SetWatermark(Watermark{Stream: "orders", Pass: "live", Watermark: "2026-01-01"}), tx.SetWatermark(full), tx.SetWatermark(bare))
 	}))
 	undone, err := m.Begin(t.Context())
@@ -102,7 +103,7 @@ func TestRejects(t *testing.T) {
 	other := Reject{Stream: "budgets", Source: "/requests/budget/1/50", Reason: "not an object", Raw: first.Raw}
 	keep := func(r Reject, want bool) {
 		t.Helper()
-		must(t, m.update(t.Context(), func(tx *Tx) error {
+		must(t, m.Update(t.Context(), func(tx *Tx) error {
 			added, err := tx.Reject(r)
 			if added != want {
 				t.Errorf("added %v, want %v", added, want)
@@ -166,7 +167,7 @@ func TestDrift(t *testing.T) {
 	t.Cleanup(func() { must(t, m.Close()) })
 	note := func(list ...Drift) {
 		t.Helper()
-		must(t, m.update(t.Context(), func(tx *Tx) error { return tx.Drift("orders", list) }))
+		must(t, m.Update(t.Context(), func(tx *Tx) error { return tx.Drift("orders", list) }))
 	}
 	note(Drift{"/profitMargin", "unknown", "0.18", 3}, Drift{"/discount", "type", "", 1})
 	now = start.Add(time.Hour)
@@ -186,7 +187,7 @@ func TestDrift(t *testing.T) {
 func TestRecordCounts(t *testing.T) {
 	t.Parallel()
 	m := openMirror(t, mirrorPath(t))
-	_, err := writePage(t.Context(), m, FormatTime(start), somePage(1, 7))
+	_, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(1, 7))
 	must(t, err)
 	_, err = m.conn.ExecContext(t.Context(), "UPDATE requests SET _deleted_at = _changed_at WHERE request_key < 3")
 	must(t, err)
@@ -201,14 +202,14 @@ func TestRecordCounts(t *testing.T) {
 func TestTimes(t *testing.T) {
 	t.Parallel()
 	zone := time.FixedZone("", -3*3600)
-	if got := FormatTime(time.Date(2026, 12, 31, 23, 0, 0, 1_999_999, zone)); got != "2027-01-01 02:00:00.001" {
+	if got := sqlitefile.FormatTime(time.Date(2026, 12, 31, 23, 0, 0, 1_999_999, zone)); got != "2027-01-01 02:00:00.001" {
 		t.Errorf("got %s", got)
 	}
-	back, err := ParseTime(FormatTime(start))
+	back, err := sqlitefile.ParseTime(sqlitefile.FormatTime(start))
 	if err != nil || !back.Equal(start) || back.Location() != time.UTC {
 		t.Errorf("got %v, %v", back, err)
 	}
-	if _, err := ParseTime("2026-01-01T00:00:00Z"); err == nil {
+	if _, err := sqlitefile.ParseTime("2026-01-01T00:00:00Z"); err == nil {
 		t.Error("another form was taken")
 	}
 }

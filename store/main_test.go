@@ -3,65 +3,28 @@ package store
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"solarmirror/schema"
+	"solarmirror/store/storetest"
 	"solarmirror/store/testsize"
 )
 
-// childEnv makes the test binary play another process: "lock PATH" or "load PATH".
-const childEnv = "STORE_TEST_CHILD"
-
 func TestMain(m *testing.M) {
-	if task := os.Getenv(childEnv); task != "" {
-		role, path, _ := strings.Cut(task, " ")
-		if err := children[role](path); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
+	storetest.PlayChild(map[string]func(path string) error{"load": loadForever})
 	testsize.Properties(100)
 	goleak.VerifyTestMain(m)
 }
 
-var children = map[string]func(path string) error{"lock": holdLock, "load": loadForever, "publish": publishForever, "read": readForever}
-
-// startChild runs the test binary in a role and waits for its first line.
-func startChild(t *testing.T, role, path string) *exec.Cmd {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+role+" "+path)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	line := make([]byte, 6)
-	if _, err := out.Read(line); err != nil || string(line) != "ready\n" {
-		t.Fatalf("the child said %q, %v", line, err)
-	}
-	return cmd
-}
-
-var start = time.Date(2026, 3, 4, 5, 6, 7, 89_000_000, time.UTC)
-
-func fixedClock() time.Time { return start }
-
-func mirrorPath(t *testing.T) string {
-	t.Helper()
-	return filepath.Join(t.TempDir(), "data", "mirror.db")
-}
+var (
+	start      = storetest.Start
+	fixedClock = storetest.Clock
+	mirrorPath = storetest.MirrorPath
+	startChild = storetest.Child
+	must       = storetest.Must
+)
 
 func openMirror(t *testing.T, path string) *Mirror {
 	t.Helper()
@@ -79,28 +42,15 @@ func openReader(t *testing.T, path string) *Mirror {
 	return m
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // number reads one number from the mirror.
 func number(t *testing.T, m *Mirror, query string) int64 {
 	t.Helper()
-	var n int64
-	must(t, m.read.GetContext(context.Background(), &n, query))
-	return n
+	return storetest.Number(t, m.read, query)
 }
 
 func soundFile(t *testing.T, m *Mirror) {
 	t.Helper()
-	var report string
-	must(t, m.read.GetContext(context.Background(), &report, "PRAGMA integrity_check"))
-	if report != "ok" {
-		t.Fatalf("integrity_check: %s", report)
-	}
+	storetest.Sound(t, m.read)
 }
 
 var products = schema.Find("request_products")
@@ -142,7 +92,7 @@ func rowsOf(requests []request, keys []int64, at string) []schema.Rows {
 
 // writePage does what a sync does with a page: look up, write what is new or changed, leave the rest.
 func writePage(ctx context.Context, m *Mirror, at string, page []request) (written int, err error) {
-	err = m.update(ctx, func(tx *Tx) error {
+	err = m.Update(ctx, func(tx *Tx) error {
 		keys := make([]NaturalKey, len(page))
 		for i, r := range page {
 			keys[i] = r.natural()

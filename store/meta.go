@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	"solarmirror/store/sqlitefile"
 )
 
 // Meta is what the database says about itself.
@@ -24,7 +26,7 @@ const metaSQL = `SELECT coalesce(base_url, '') AS base_url, coalesce(dialect, ''
 func (m *Mirror) Meta(ctx context.Context) (Meta, error) {
 	var meta Meta
 	if err := m.read.GetContext(ctx, &meta, metaSQL); err != nil {
-		return Meta{}, fmt.Errorf("read _meta: %w", explain(m.path, err))
+		return Meta{}, fmt.Errorf("read _meta: %w", sqlitefile.Explain(m.path, err))
 	}
 	return meta, nil
 }
@@ -39,9 +41,9 @@ func (m *Mirror) Bind(ctx context.Context, baseURL string) error {
 	if meta.BaseURL == baseURL {
 		return nil
 	}
-	return m.update(ctx, func(tx *Tx) error {
+	return m.Update(ctx, func(tx *Tx) error {
 		var have sql.NullString
-		if _, err := tx.get("read base_url", &have, "SELECT base_url FROM _meta"); err != nil {
+		if _, err := tx.Get("read base_url", &have, "SELECT base_url FROM _meta"); err != nil {
 			return err
 		}
 		switch {
@@ -50,15 +52,15 @@ func (m *Mirror) Bind(ctx context.Context, baseURL string) error {
 		case have.Valid:
 			return &OtherPlatformError{Path: m.path, Have: have.String, Want: baseURL}
 		}
-		_, err := tx.exec("remember base_url", "UPDATE _meta SET base_url = ?", baseURL)
+		_, err := tx.Exec("remember base_url", "UPDATE _meta SET base_url = ?", baseURL)
 		return err
 	})
 }
 
 // SetDialect remembers what was found out about the platform's way of answering; "" forgets it.
 func (m *Mirror) SetDialect(ctx context.Context, dialect string) error {
-	return m.update(ctx, func(tx *Tx) error {
-		_, err := tx.exec("remember the dialect", "UPDATE _meta SET dialect = ?", nullableText(dialect))
+	return m.Update(ctx, func(tx *Tx) error {
+		_, err := tx.Exec("remember the dialect", "UPDATE _meta SET dialect = ?", sqlitefile.NullableText(dialect))
 		return err
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"solarmirror/schema"
+	"solarmirror/store/sqlitefile"
 )
 
 // model is what the file should hold.
@@ -60,8 +61,8 @@ type layout struct {
 
 const indicesSQL = `SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL`
 
-func inspect(ctx context.Context, q Querier) (*layout, error) {
-	columns, err := Columns(ctx, q)
+func inspect(ctx context.Context, q sqlitefile.Querier) (*layout, error) {
+	columns, err := sqlitefile.Columns(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -77,12 +78,12 @@ func inspect(ctx context.Context, q Querier) (*layout, error) {
 	return found, nil
 }
 
-// inspectFile looks at the tables of a database of any kind. [ErrNoDatabase] when there is none.
-func inspectFile(ctx context.Context, path, mode string) (*layout, error) {
-	if err := MustExist(path); err != nil {
+// InspectFile looks at the tables of a database of any kind. [sqlitefile.ErrNoDatabase] when there is none.
+func InspectFile(ctx context.Context, path, mode string) (*layout, error) {
+	if err := sqlitefile.MustExist(path); err != nil {
 		return nil, err
 	}
-	db, err := openUnguarded(path, mode)
+	db, err := sqlitefile.OpenUnguarded(path, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -106,9 +107,9 @@ func (l *layout) refuse(path string, mod *model) error {
 	switch {
 	case len(l.columns) > 0 && !l.Ours():
 		return fmt.Errorf("%w: %s holds the tables of something else (%s): set [mirror] path to another file, then run `solarmirror sync`",
-			ErrNotMirror, path, strings.Join(slices.Sorted(maps.Keys(l.columns)), ", "))
+			sqlitefile.ErrNotMirror, path, strings.Join(slices.Sorted(maps.Keys(l.columns)), ", "))
 	case l.version > mod.version:
-		return &NewerError{Path: path, Have: l.version, Know: mod.version}
+		return &sqlitefile.NewerError{Path: path, Have: l.version, Know: mod.version}
 	}
 	return nil
 }
@@ -165,7 +166,7 @@ func (m *Mirror) migrate(ctx context.Context, found *layout) error {
 	if err := m.roomToMigrate(ctx, found); err != nil {
 		return err
 	}
-	err = m.update(ctx, func(tx *Tx) error {
+	err = m.Update(ctx, func(tx *Tx) error {
 		// Another process may have been faster; only what is seen inside the transaction counts.
 		found, err := inspect(context.Background(), m.conn)
 		if err != nil {
@@ -195,18 +196,18 @@ func (tx *Tx) apply(found *layout) error {
 	mod := tx.m.model
 	due, err := tx.m.due(context.Background(), found)
 	if err != nil {
-		return tx.fail("compare the data dictionaries", err)
+		return tx.Fail("compare the data dictionaries", err)
 	}
 	for _, ddl := range found.missing(mod) {
 		if _, err := tx.m.conn.ExecContext(context.Background(), ddl); err != nil {
-			return tx.fail(firstLine(ddl), err)
+			return tx.Fail(sqlitefile.FirstLine(ddl), err)
 		}
 	}
 	if err := tx.seedHistory(found); err != nil {
 		return err
 	}
-	_, err = tx.exec("write _meta", `INSERT INTO _meta (meta_id, schema_version, created_at) VALUES (1, ?, ?)
-		ON CONFLICT (meta_id) DO UPDATE SET schema_version = excluded.schema_version`, mod.version, FormatTime(tx.m.now()))
+	_, err = tx.Exec("write _meta", `INSERT INTO _meta (meta_id, schema_version, created_at) VALUES (1, ?, ?)
+		ON CONFLICT (meta_id) DO UPDATE SET schema_version = excluded.schema_version`, mod.version, sqlitefile.FormatTime(tx.m.now()))
 	if err != nil {
 		return err
 	}
@@ -215,7 +216,7 @@ func (tx *Tx) apply(found *layout) error {
 			return err
 		}
 	}
-	if _, err := tx.exec("empty _columns", "DELETE FROM _columns"); err != nil {
+	if _, err := tx.Exec("empty _columns", "DELETE FROM _columns"); err != nil {
 		return err
 	}
 	_, err = tx.execOver(mod.dictionary, "fill _columns", mod.statements[mod.dictionary.Table].insert)
@@ -227,7 +228,7 @@ func (tx *Tx) apply(found *layout) error {
 func (tx *Tx) seedHistory(found *layout) error {
 	for _, h := range tx.m.unseeded(found) {
 		for _, seed := range h.seed {
-			if _, err := tx.exec("begin "+h.table.Name, seed); err != nil {
+			if _, err := tx.Exec("begin "+h.table.Name, seed); err != nil {
 				return err
 			}
 		}

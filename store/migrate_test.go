@@ -13,12 +13,13 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"solarmirror/schema"
+	"solarmirror/store/sqlitefile"
 )
 
 // raw opens the file as any other program would. Close it before the test looks at bytes.
 func raw(t *testing.T, path string) *sqlx.DB {
 	t.Helper()
-	db, err := sqlx.Open("sqlite", dsn(path, nil))
+	db, err := sqlx.Open("sqlite", sqlitefile.DSN(path, nil))
 	must(t, err)
 	return db
 }
@@ -112,12 +113,12 @@ func TestMigrateFromAnOlderModel(t *testing.T) {
 	path := mirrorPath(t)
 	old, err := open(t.Context(), path, Options{Now: fixedClock}, olderModel())
 	must(t, err)
-	_, err = writePage(t.Context(), old, FormatTime(start), somePage(1, 10))
+	_, err = writePage(t.Context(), old, sqlitefile.FormatTime(start), somePage(1, 10))
 	must(t, err)
 	must(t, old.Close())
 
 	_, err = OpenReadOnly(t.Context(), path)
-	var older *OlderError
+	var older *sqlitefile.OlderError
 	if !errors.As(err, &older) || older.Have != schema.Version-1 || !strings.Contains(err.Error(), "solarmirror sync") {
 		t.Errorf("read-only before the migration: %v", err)
 	}
@@ -215,9 +216,9 @@ func TestRefusedFiles(t *testing.T) {
 	}{
 		"text": {func(t *testing.T, path string) {
 			must(t, os.WriteFile(path, []byte(strings.Repeat("not SQL. ", 200)), 0o600))
-		}, ErrNotMirror, "[mirror] path"},
-		"other tables":    {foreign("CREATE TABLE songs (a TEXT)"), ErrNotMirror, "songs"},
-		"another's _meta": {foreign("CREATE TABLE _meta (a TEXT)"), ErrNotMirror, "_meta"},
+		}, sqlitefile.ErrNotMirror, "[mirror] path"},
+		"other tables":    {foreign("CREATE TABLE songs (a TEXT)"), sqlitefile.ErrNotMirror, "songs"},
+		"another's _meta": {foreign("CREATE TABLE _meta (a TEXT)"), sqlitefile.ErrNotMirror, "_meta"},
 		"newer": {func(t *testing.T, path string) {
 			m, err := Open(t.Context(), path, Options{})
 			must(t, err)
@@ -234,7 +235,7 @@ func TestRefusedFiles(t *testing.T) {
 			_, errWrite := Open(t.Context(), path, Options{})
 			_, errRead := OpenReadOnly(t.Context(), path)
 			for _, err := range []error{errWrite, errRead} {
-				var newer *NewerError
+				var newer *sqlitefile.NewerError
 				if tt.want != nil && !errors.Is(err, tt.want) || tt.want == nil && (!errors.As(err, &newer) || newer.Have != 99) {
 					t.Errorf("got %v", err)
 				} else if !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), tt.says) {
@@ -252,7 +253,7 @@ func TestOpenReadOnlyCreatesNothing(t *testing.T) {
 	t.Parallel()
 	path := mirrorPath(t)
 	_, err := OpenReadOnly(t.Context(), path)
-	if !errors.Is(err, ErrNoDatabase) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "solarmirror sync") {
+	if !errors.Is(err, sqlitefile.ErrNoDatabase) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "solarmirror sync") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(filepath.Dir(path)); !errors.Is(err, os.ErrNotExist) {
@@ -260,7 +261,7 @@ func TestOpenReadOnlyCreatesNothing(t *testing.T) {
 	}
 	empty := filepath.Join(t.TempDir(), "empty.db")
 	must(t, os.WriteFile(empty, nil, 0o600))
-	if _, err := OpenReadOnly(t.Context(), empty); !errors.Is(err, ErrNoDatabase) {
+	if _, err := OpenReadOnly(t.Context(), empty); !errors.Is(err, sqlitefile.ErrNoDatabase) {
 		t.Errorf("an empty file: %v", err)
 	}
 }
@@ -271,7 +272,7 @@ func TestCorruptFile(t *testing.T) {
 	m, err := Open(t.Context(), path, Options{Now: fixedClock})
 	must(t, err)
 	for i := range 5 {
-		_, err := writePage(t.Context(), m, FormatTime(start), somePage(i, 100))
+		_, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(i, 100))
 		must(t, err)
 	}
 	must(t, m.Close())
@@ -284,7 +285,7 @@ func TestCorruptFile(t *testing.T) {
 	_, errWrite := Open(t.Context(), path, Options{})
 	_, errRead := OpenReadOnly(t.Context(), path)
 	for _, err := range []error{errWrite, errRead} {
-		if !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "backup") {
+		if !errors.Is(err, sqlitefile.ErrCorrupt) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "backup") {
 			t.Errorf("got %v", err)
 		}
 	}

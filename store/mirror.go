@@ -17,6 +17,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/rs/zerolog"
 	"modernc.org/sqlite"
+
+	"solarmirror/store/sqlitefile"
 )
 
 // writerPragmas are those of the one writing connection; the journal mode is set apart, once the file is known to be ours.
@@ -58,16 +60,16 @@ type Mirror struct {
 }
 
 // Open opens the mirror at path for reading and writing. It creates the directories and the file when they are
-// missing, and brings an older file up to date. The caller should hold the lock of [AcquireLock].
+// missing, and brings an older file up to date. The caller should hold the lock of [sqlitefile.AcquireLock].
 //
-// Errors: [*NewerError], [ErrNotMirror], [ErrCorrupt], [ErrDiskFull], [*NoRoomError], [ErrIO], [ErrNoAccess], [ErrBusy].
+// Errors: [*sqlitefile.NewerError], [sqlitefile.ErrNotMirror], [sqlitefile.ErrCorrupt], [sqlitefile.ErrDiskFull], [*sqlitefile.NoRoomError], [sqlitefile.ErrIO], [sqlitefile.ErrNoAccess], [sqlitefile.ErrBusy].
 func Open(ctx context.Context, path string, o Options) (*Mirror, error) {
 	return open(ctx, path, o, currentModel())
 }
 
 func open(ctx context.Context, path string, o Options, mod *model) (*Mirror, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, fmt.Errorf("create the directory of the mirror: %w", explainFile(filepath.Dir(path), err))
+		return nil, fmt.Errorf("create the directory of the mirror: %w", sqlitefile.ExplainFile(filepath.Dir(path), err))
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -75,15 +77,15 @@ func open(ctx context.Context, path string, o Options, mod *model) (*Mirror, err
 	if o.Zone == nil {
 		o.Zone = time.UTC
 	}
-	write := sql.OpenDB(writerConnector{dsn(path, writerPragmas)})
+	write := sql.OpenDB(writerConnector{sqlitefile.DSN(path, writerPragmas)})
 	write.SetMaxOpenConns(1)
 	m := &Mirror{
-		path: path, now: o.Now, log: o.Log, zone: o.Zone, power: cmp.Or(o.PowerUnit, KWp), model: mod, write: sqlx.NewDb(write, bindLabel),
+		path: path, now: o.Now, log: o.Log, zone: o.Zone, power: cmp.Or(o.PowerUnit, KWp), model: mod, write: sqlx.NewDb(write, sqlitefile.BindLabel),
 		turn: make(chan struct{}, 1), statements: map[string]*sqlx.Stmt{},
 	}
 	m.turn <- struct{}{}
 	if err := m.start(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("open mirror: %w", explain(path, err)), m.Close())
+		return nil, errors.Join(fmt.Errorf("open mirror: %w", sqlitefile.Explain(path, err)), m.Close())
 	}
 	return m, nil
 }
@@ -122,9 +124,9 @@ func (m *Mirror) start(ctx context.Context) error {
 
 // OpenReadOnly opens the mirror at path for reading, also while another process writes to it. It creates nothing.
 //
-// Errors: [ErrNoDatabase], [ErrNotMirror], [*NewerError], [*OlderError], [ErrCorrupt], [ErrIO], [ErrNoAccess], [ErrBusy].
+// Errors: [sqlitefile.ErrNoDatabase], [sqlitefile.ErrNotMirror], [*sqlitefile.NewerError], [*sqlitefile.OlderError], [sqlitefile.ErrCorrupt], [sqlitefile.ErrIO], [sqlitefile.ErrNoAccess], [sqlitefile.ErrBusy].
 func OpenReadOnly(ctx context.Context, path string) (*Mirror, error) {
-	if err := MustExist(path); err != nil {
+	if err := sqlitefile.MustExist(path); err != nil {
 		return nil, err
 	}
 	read, err := openReaders(path)
@@ -133,7 +135,7 @@ func OpenReadOnly(ctx context.Context, path string) (*Mirror, error) {
 	}
 	m := &Mirror{path: path, now: time.Now, model: currentModel(), read: read}
 	if err := CheckCurrent(ctx, read, path); err != nil {
-		return nil, errors.Join(fmt.Errorf("open mirror: %w", explain(path, err)), m.Close())
+		return nil, errors.Join(fmt.Errorf("open mirror: %w", sqlitefile.Explain(path, err)), m.Close())
 	}
 	return m, nil
 }
@@ -141,8 +143,8 @@ func OpenReadOnly(ctx context.Context, path string) (*Mirror, error) {
 // CheckCurrent returns an error unless the file at path, which q reads, is a mirror of the current
 // schema.
 //
-// Errors: [ErrNoDatabase], [ErrNotMirror], [*NewerError], [*OlderError].
-func CheckCurrent(ctx context.Context, q Querier, path string) error {
+// Errors: [sqlitefile.ErrNoDatabase], [sqlitefile.ErrNotMirror], [*sqlitefile.NewerError], [*sqlitefile.OlderError].
+func CheckCurrent(ctx context.Context, q sqlitefile.Querier, path string) error {
 	mod := currentModel()
 	found, err := inspect(ctx, q)
 	if err != nil {
@@ -153,9 +155,9 @@ func CheckCurrent(ctx context.Context, q Querier, path string) error {
 	}
 	switch {
 	case found.Empty(): // a file that was just created, or whose creation was interrupted
-		return noDatabase(path)
+		return sqlitefile.NoDatabase(path)
 	case found.version < mod.version:
-		return &OlderError{Path: path, Have: found.version, Want: mod.version}
+		return &sqlitefile.OlderError{Path: path, Have: found.version, Want: mod.version}
 	}
 	return nil
 }
@@ -172,7 +174,7 @@ func (m *Mirror) Close() error {
 		// A program that keeps looking at an old state of the mirror shall not keep the next run from beginning, or this process from ending.
 		if err := m.emptyWAL(context.Background(), time.Second); err != nil {
 			level := zerolog.DebugLevel
-			if !errors.Is(err, ErrBusy) {
+			if !errors.Is(err, sqlitefile.ErrBusy) {
 				level = zerolog.WarnLevel
 			}
 			m.log.WithLevel(level).Err(err).Str("path", m.path).Msg("the WAL was not emptied; the next run does it")
@@ -188,13 +190,13 @@ func (m *Mirror) Close() error {
 	return errors.Join(errs...)
 }
 
-// emptyWAL checkpoints the WAL and truncates it to zero bytes. It returns [ErrBusy] when a read
+// emptyWAL checkpoints the WAL and truncates it to zero bytes. It returns [sqlitefile.ErrBusy] when a read
 // transaction on an old state stays open for longer than patience. The context is checked between
 // attempts.
 func (m *Mirror) emptyWAL(ctx context.Context, patience time.Duration) error {
 	const attempt = 250 * time.Millisecond
 	if _, err := m.conn.ExecContext(context.Background(), fmt.Sprintf("PRAGMA busy_timeout = %d", attempt.Milliseconds())); err != nil {
-		return explain(m.path, err)
+		return sqlitefile.Explain(m.path, err)
 	}
 	for end := time.Now().Add(patience); ; {
 		var busy bool // SQLite reports it in the result row, not as an error
@@ -202,13 +204,13 @@ func (m *Mirror) emptyWAL(ctx context.Context, patience time.Duration) error {
 		err := m.conn.QueryRowContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &inWAL, &moved)
 		switch {
 		case err != nil:
-			return explain(m.path, err)
+			return sqlitefile.Explain(m.path, err)
 		case !busy:
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case time.Now().After(end):
-			return fmt.Errorf("%w: %s: a program reads an old state of it", ErrBusy, m.path)
+			return fmt.Errorf("%w: %s: a program reads an old state of it", sqlitefile.ErrBusy, m.path)
 		}
 	}
 }
@@ -261,11 +263,11 @@ func (m *Mirror) Reader() *sqlx.DB { return m.read }
 // openReaders returns a pool of connections that can do nothing but read: not to the file, and, by the authorizer, not
 // to any other either.
 func openReaders(path string) (*sqlx.DB, error) {
-	connector, err := sqlite.NewConnector(dsn(path, readerPragmas) + "&mode=ro")
+	connector, err := sqlite.NewConnector(sqlitefile.DSN(path, sqlitefile.ReaderPragmas) + "&mode=ro")
 	if err != nil {
 		return nil, err
 	}
-	db := sqlx.NewDb(sql.OpenDB(guarded{connector}), bindLabel)
+	db := sqlx.NewDb(sql.OpenDB(guarded{connector}), sqlitefile.BindLabel)
 	db.SetMaxOpenConns(maxReaders)
 	return db, nil
 }

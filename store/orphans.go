@@ -8,6 +8,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"solarmirror/schema"
+	"solarmirror/store/sqlitefile"
 )
 
 // Orphan is a surrogate key without a root row, and the tables with rows under it.
@@ -20,7 +21,7 @@ type Orphan struct {
 func (m *Mirror) Orphans(ctx context.Context, root *schema.Table) ([]Orphan, error) {
 	list, err := findOrphans(ctx, m.read, root)
 	if err != nil {
-		return nil, fmt.Errorf("look for orphans of %s: %w", root.Name, explain(m.path, err))
+		return nil, fmt.Errorf("look for orphans of %s: %w", root.Name, sqlitefile.Explain(m.path, err))
 	}
 	return list, nil
 }
@@ -33,13 +34,13 @@ func (tx *Tx) DeleteOrphans(root *schema.Table) ([]Orphan, error) {
 	}
 	list, err := findOrphans(context.Background(), tx.m.conn, root)
 	if err != nil {
-		return nil, tx.fail("look for orphans of "+root.Name, err)
+		return nil, tx.Fail("look for orphans of "+root.Name, err)
 	}
 	for _, t := range root.Tables()[1:] {
 		if !slices.ContainsFunc(list, func(o Orphan) bool { return slices.Contains(o.Tables, t.Name) }) {
 			continue
 		}
-		if _, err := tx.exec("delete orphans from "+t.Name, "DELETE"+orphansOf(t, root)); err != nil {
+		if _, err := tx.Exec("delete orphans from "+t.Name, "DELETE"+orphansOf(t, root)); err != nil {
 			return nil, err
 		}
 	}

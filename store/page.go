@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"slices"
 
-	"solarmirror/schema"
-
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"solarmirror/schema"
 )
 
 // NaturalKey is how the platform names a record: the values of the two columns of root.Unique.
@@ -52,11 +52,11 @@ func (tx *Tx) Stored(root *schema.Table, keys []NaturalKey) ([]Stored, error) {
 	doing := fmt.Sprintf("look up %d records in %s", len(keys), root.Name)
 	known, err := tx.statements(root)
 	if err != nil {
-		return nil, tx.fail(doing, err)
+		return nil, tx.Fail(doing, err)
 	}
-	query, err := tx.prepared(known.lookup)
+	query, err := tx.Prepared(known.lookup)
 	if err != nil {
-		return nil, tx.fail(doing, err)
+		return nil, tx.Fail(doing, err)
 	}
 	values := make([]any, 0, 2*len(keys))
 	for _, k := range keys {
@@ -66,11 +66,11 @@ func (tx *Tx) Stored(root *schema.Table, keys []NaturalKey) ([]Stored, error) {
 	defer tx.m.rows.clear()
 	rows, err := query.QueryContext(context.Background())
 	if err != nil {
-		return nil, tx.fail(doing, err)
+		return nil, tx.Fail(doing, err)
 	}
 	found, err := scanStored(rows, len(keys))
 	if err != nil {
-		return nil, tx.fail(doing, err)
+		return nil, tx.Fail(doing, err)
 	}
 	return found, nil
 }
@@ -99,11 +99,11 @@ func (tx *Tx) NewKey(root *schema.Table) int64 {
 	if _, ok := tx.lastKey[root]; !ok {
 		known, err := tx.statements(root)
 		if err != nil {
-			_ = tx.fail("read the greatest key", err)
+			_ = tx.Fail("read the greatest key", err)
 			return 0
 		}
 		var greatest int64
-		if _, err := tx.get("read the greatest key of "+root.Name, &greatest, known.maxKey); err != nil {
+		if _, err := tx.Get("read the greatest key of "+root.Name, &greatest, known.maxKey); err != nil {
 			return 0
 		}
 		tx.lastKey[root] = greatest
@@ -124,7 +124,7 @@ func (tx *Tx) Upsert(rows []schema.Rows, replaced []int64) error {
 	}
 	root, err := tx.rootOf(rows)
 	if err != nil {
-		return tx.fail("write records", err)
+		return tx.Fail("write records", err)
 	}
 	if err := tx.write(root.Tables(), rows, replaced); err != nil {
 		return err
@@ -210,36 +210,36 @@ func (tx *Tx) failStray(doing string, known *statements, rows *schema.Rows) erro
 	tx.m.rows.show(rows.Values, len(rows.Table.Columns))
 	defer tx.m.rows.clear()
 	var key int64
-	if _, err := tx.get(doing, &key, known.stray); err != nil {
+	if _, err := tx.Get(doing, &key, known.stray); err != nil {
 		return err
 	}
-	return tx.fail(doing, fmt.Errorf("key %d belongs to another record", key))
+	return tx.Fail(doing, fmt.Errorf("key %d belongs to another record", key))
 }
 
 // execOver runs a statement that finds rows in the source, and returns how many it touched.
 func (tx *Tx) execOver(rows *schema.Rows, doing, query string, args ...any) (int64, error) {
 	width := len(rows.Table.Columns)
 	if len(rows.Values)%width != 0 {
-		return 0, tx.fail(doing, fmt.Errorf("%d values are no whole rows of %d columns", len(rows.Values), width))
+		return 0, tx.Fail(doing, fmt.Errorf("%d values are no whole rows of %d columns", len(rows.Values), width))
 	}
 	tx.m.rows.show(rows.Values, width)
 	defer tx.m.rows.clear()
-	return tx.exec(doing, query, args...)
+	return tx.Exec(doing, query, args...)
 }
 
 // SetHash stores the hash of a record whose content has not changed, and touches nothing else.
 func (tx *Tx) SetHash(root *schema.Table, key int64, h Hash) error {
 	known, err := tx.statements(root)
 	if err != nil {
-		return tx.fail("store a hash", err)
+		return tx.Fail("store a hash", err)
 	}
 	doing := fmt.Sprintf("store the hash of %s %d", root.Name, key)
-	touched, err := tx.exec(doing, known.setHash, h.Bytes(), key)
+	touched, err := tx.Exec(doing, known.setHash, h.Bytes(), key)
 	if err != nil {
 		return err
 	}
 	if touched != 1 {
-		return tx.fail(doing, fmt.Errorf("there is no such record"))
+		return tx.Fail(doing, fmt.Errorf("there is no such record"))
 	}
 	return nil
 }
@@ -249,13 +249,13 @@ func (tx *Tx) SetHash(root *schema.Table, key int64, h Hash) error {
 func (tx *Tx) Undelete(root *schema.Table, key int64) error {
 	known, err := tx.statements(root)
 	if err != nil {
-		return tx.fail("clear a tombstone", err)
+		return tx.Fail("clear a tombstone", err)
 	}
-	touched, err := tx.exec(fmt.Sprintf("clear the tombstone of %s %d", root.Name, key), known.undelete, key)
+	touched, err := tx.Exec(fmt.Sprintf("clear the tombstone of %s %d", root.Name, key), known.undelete, key)
 	if err != nil || touched == 0 {
 		return err
 	}
-	return tx.noteStaleKeys(root, key)
+	return tx.NoteStaleKeys(root, key)
 }
 
 func (tx *Tx) statements(t *schema.Table) (*statements, error) {

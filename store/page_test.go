@@ -12,6 +12,7 @@ import (
 	"modernc.org/sqlite"
 
 	"solarmirror/schema"
+	"solarmirror/store/sqlitefile"
 )
 
 // countTouched makes triggers that note every row of a request that is written or deleted. It returns a function that says what was noted since.
@@ -45,7 +46,7 @@ func TestSecondIdenticalPageTouchesNothing(t *testing.T) {
 	t.Parallel()
 	m := openMirror(t, mirrorPath(t))
 	page := somePage(1, 50)
-	written, err := writePage(t.Context(), m, FormatTime(start), page)
+	written, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), page)
 	must(t, err)
 	if written != 50 {
 		t.Fatalf("wrote %d", written)
@@ -56,14 +57,14 @@ func TestSecondIdenticalPageTouchesNothing(t *testing.T) {
 		return n
 	}
 	before := changes()
-	_, err = writePage(t.Context(), m, FormatTime(start.Add(1)), page)
+	_, err = writePage(t.Context(), m, sqlitefile.FormatTime(start.Add(1)), page)
 	must(t, err)
 	if n := changes(); n != before || len(touched()) > 0 {
 		t.Errorf("%d changes", n-before)
 	}
 
 	page[3].name, page[3].hash = "another", Hash{Raw: 1, Canonical: 1}
-	_, err = writePage(t.Context(), m, FormatTime(start), page)
+	_, err = writePage(t.Context(), m, sqlitefile.FormatTime(start), page)
 	must(t, err)
 	if len(touched()) == 0 {
 		t.Error("the triggers count nothing")
@@ -77,10 +78,10 @@ func TestOnlyRowsThatDifferAreWritten(t *testing.T) {
 	m := openMirror(t, mirrorPath(t))
 	must(t, m.MakeIndices(t.Context()))
 	page := somePage(1, 50)
-	_, err := writePage(t.Context(), m, FormatTime(start), page)
+	_, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), page)
 	must(t, err)
 	touched := countTouched(t, m)
-	rows := rowsOf(page[2:3], []int64{3}, FormatTime(start)) // with three lines
+	rows := rowsOf(page[2:3], []int64{3}, sqlitefile.FormatTime(start)) // with three lines
 	record, lines := &rows[0], &rows[1]
 	whole, width := lines.Values, len(products.Columns)
 	for _, step := range []struct {
@@ -95,7 +96,7 @@ func TestOnlyRowsThatDifferAreWritten(t *testing.T) {
 		{func() { lines.Values = whole }, map[string]int{"UPDATE requests": 1, "INSERT request_products": 3}},
 	} {
 		step.change()
-		must(t, m.update(t.Context(), func(tx *Tx) error { return tx.Upsert(rows, []int64{3}) }))
+		must(t, m.Update(t.Context(), func(tx *Tx) error { return tx.Upsert(rows, []int64{3}) }))
 		if diff := cmp.Diff(step.want, touched()); diff != "" {
 			t.Errorf("(-want +touched):\n%s", diff)
 		}
@@ -128,7 +129,7 @@ func TestHashAndTombstone(t *testing.T) {
 	t.Parallel()
 	m := openMirror(t, mirrorPath(t))
 	page := somePage(1, 2)
-	_, err := writePage(t.Context(), m, FormatTime(start), page)
+	_, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), page)
 	must(t, err)
 	_, err = m.conn.ExecContext(t.Context(), "UPDATE requests SET _deleted_at = '2026-01-01 00:00:00.000' WHERE request_key = 2")
 	must(t, err)
@@ -139,7 +140,7 @@ func TestHashAndTombstone(t *testing.T) {
 	}
 	tx, err := m.Begin(t.Context())
 	must(t, err)
-	at := FormatTime(start)
+	at := sqlitefile.FormatTime(start)
 	tomb := Stored{Key: 2, Hash: page[1].hash, ChangedAt: at, Deleted: true}
 	if diff := cmp.Diff([]Stored{tomb, {}, {}, {Key: 1, Hash: page[0].hash, ChangedAt: at}, tomb}, lookup(tx)); diff != "" {
 		t.Error(diff)
@@ -154,7 +155,7 @@ func TestHashAndTombstone(t *testing.T) {
 	}
 	must(t, tx.Commit())
 	must(t, tx.Rollback())
-	err = m.update(t.Context(), func(tx *Tx) error { return tx.SetHash(schema.Requests, 77, h) })
+	err = m.Update(t.Context(), func(tx *Tx) error { return tx.SetHash(schema.Requests, 77, h) })
 	if err == nil || !strings.Contains(err.Error(), "77") {
 		t.Errorf("a hash for a record that is not there: %v", err)
 	}
@@ -167,14 +168,14 @@ func TestStoredOfManyKeys(t *testing.T) {
 	t.Parallel()
 	m := openMirror(t, mirrorPath(t))
 	page := somePage(1, 2500)
-	_, err := writePage(t.Context(), m, FormatTime(start), page)
+	_, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), page)
 	must(t, err)
 	for _, n := range []int{0, 1, 16, 17, 1024, 1025, 2500} {
 		keys := make([]NaturalKey, n)
 		for i := range keys {
 			keys[i] = page[len(page)-1-i].natural()
 		}
-		must(t, m.update(t.Context(), func(tx *Tx) error {
+		must(t, m.Update(t.Context(), func(tx *Tx) error {
 			stored, err := tx.Stored(schema.Requests, keys)
 			if len(stored) != n {
 				t.Errorf("%d results for %d keys", len(stored), n)
@@ -239,9 +240,9 @@ func TestRolledBackKeysAreUsedAgain(t *testing.T) {
 	if got := tx.NewKey(schema.Equipments); got != 1 {
 		t.Errorf("the first equipment has key %d", got)
 	}
-	must(t, tx.Upsert(rowsOf(somePage(1, 3), []int64{1, 2, 3}, FormatTime(start)), nil))
+	must(t, tx.Upsert(rowsOf(somePage(1, 3), []int64{1, 2, 3}, sqlitefile.FormatTime(start)), nil))
 	must(t, tx.Rollback())
-	_, err = writePage(t.Context(), m, FormatTime(start), somePage(2, 2))
+	_, err = writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(2, 2))
 	must(t, err)
 	if n := number(t, m, "SELECT max(request_key) * 10 + count(*) FROM requests"); n != 22 {
 		t.Errorf("greatest key and count: %d", n)
@@ -250,10 +251,10 @@ func TestRolledBackKeysAreUsedAgain(t *testing.T) {
 
 func TestBadRowsAreRefused(t *testing.T) {
 	t.Parallel()
-	good := func() []schema.Rows { return rowsOf(somePage(2, 1), []int64{9}, FormatTime(start)) }
+	good := func() []schema.Rows { return rowsOf(somePage(2, 1), []int64{9}, sqlitefile.FormatTime(start)) }
 	tests := map[string]func() ([]schema.Rows, []int64){
 		"key of another record": func() ([]schema.Rows, []int64) {
-			return rowsOf([]request{{id: "other"}}, []int64{1}, FormatTime(start)), nil
+			return rowsOf([]request{{id: "other"}}, []int64{1}, sqlitefile.FormatTime(start)), nil
 		},
 		"half a row": func() ([]schema.Rows, []int64) {
 			rows := good()
@@ -261,7 +262,7 @@ func TestBadRowsAreRefused(t *testing.T) {
 			return rows, nil
 		},
 		"children not replaced": func() ([]schema.Rows, []int64) {
-			return rowsOf(somePage(1, 1), []int64{1}, FormatTime(start)), nil
+			return rowsOf(somePage(1, 1), []int64{1}, sqlitefile.FormatTime(start)), nil
 		},
 		"two roots": func() ([]schema.Rows, []int64) {
 			return append(good(), schema.Rows{Table: schema.Equipments}), nil
@@ -278,7 +279,7 @@ func TestBadRowsAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := openMirror(t, mirrorPath(t))
-			_, err := writePage(t.Context(), m, FormatTime(start), somePage(1, 1))
+			_, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(1, 1))
 			must(t, err)
 			tx, err := m.Begin(t.Context())
 			must(t, err)
@@ -305,15 +306,15 @@ func TestBadRowsAreRefused(t *testing.T) {
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	m := openMirror(t, mirrorPath(t))
-	_, err := writePage(t.Context(), m, FormatTime(start), somePage(1, 50))
+	_, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(1, 50))
 	must(t, err)
 	limit := func(pages int) {
 		var now int
 		must(t, m.conn.GetContext(t.Context(), &now, fmt.Sprintf("PRAGMA max_page_count = %d", pages)))
 	}
 	limit(pageCount(t, m) + 5)
-	_, err = writePage(t.Context(), m, FormatTime(start), somePage(2, 2000))
-	if !errors.Is(err, ErrDiskFull) || !strings.Contains(err.Error(), m.Path()) {
+	_, err = writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(2, 2000))
+	if !errors.Is(err, sqlitefile.ErrDiskFull) || !strings.Contains(err.Error(), m.Path()) {
 		t.Fatalf("got %v, want ErrDiskFull", err)
 	}
 	soundFile(t, m)
@@ -321,7 +322,7 @@ func TestDiskFull(t *testing.T) {
 		t.Errorf("%d requests after the failed page", n)
 	}
 	limit(1 << 30)
-	_, err = writePage(t.Context(), m, FormatTime(start), somePage(2, 2000))
+	_, err = writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(2, 2000))
 	must(t, err)
 	if n := number(t, m, "SELECT count(*) FROM requests"); n != 2050 {
 		t.Errorf("%d requests after space came back", n)
@@ -343,12 +344,12 @@ func TestFailedCommit(t *testing.T) {
 		return nil
 	}))
 	fail = 1
-	if _, err := writePage(t.Context(), m, FormatTime(start), somePage(1, 10)); err == nil || !strings.Contains(err.Error(), "commit") {
+	if _, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(1, 10)); err == nil || !strings.Contains(err.Error(), "commit") {
 		t.Fatalf("got %v, want a failed commit", err)
 	}
 	fail = 0
 	soundFile(t, m)
-	_, err := writePage(t.Context(), m, FormatTime(start), somePage(2, 10))
+	_, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(2, 10))
 	must(t, err)
 	if n := number(t, m, "SELECT count(*) FROM requests WHERE id LIKE '0002%'"); n != 10 || number(t, m, "SELECT count(*) FROM requests") != 10 {
 		t.Errorf("%d requests of the second page", n)

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"solarmirror/schema"
+	"solarmirror/store/sqlitefile"
 )
 
 // Promotion is what a migration left to do for the records of one root: fields that had no column when they were read stand in extra,
@@ -26,7 +27,7 @@ func (m *Mirror) Promotions(ctx context.Context) ([]Promotion, error) {
 	return readPromotions(ctx, m.read)
 }
 
-func readPromotions(ctx context.Context, q Querier) ([]Promotion, error) {
+func readPromotions(ctx context.Context, q sqlitefile.Querier) ([]Promotion, error) {
 	var text string
 	if err := q.GetContext(ctx, &text, "SELECT coalesce(max(promotion), '[]') FROM _meta"); err != nil {
 		return nil, fmt.Errorf("read what is to be promoted: %w", err)
@@ -43,7 +44,7 @@ func (tx *Tx) Holding(p Promotion, limit int) ([]int64, error) {
 	doing := "look for records to promote in " + p.Root
 	root := tx.m.model.root(p.Root)
 	if root == nil {
-		return nil, tx.fail(doing, fmt.Errorf("no such table"))
+		return nil, tx.Fail(doing, fmt.Errorf("no such table"))
 	}
 	args := []any{p.After}
 	var holds []string
@@ -51,14 +52,14 @@ func (tx *Tx) Holding(p Promotion, limit int) ([]int64, error) {
 		holds = append(holds, "instr(extra, ?) > 0")
 		args = append(args, extraText(path))
 	}
-	query, err := tx.prepared(fmt.Sprintf("SELECT %[1]s FROM %[2]s WHERE %[1]s > ? AND extra IS NOT NULL AND (%[3]s) ORDER BY %[1]s LIMIT ?",
+	query, err := tx.Prepared(fmt.Sprintf("SELECT %[1]s FROM %[2]s WHERE %[1]s > ? AND extra IS NOT NULL AND (%[3]s) ORDER BY %[1]s LIMIT ?",
 		root.Key[0], root.Name, strings.Join(holds, " OR ")))
 	if err != nil {
-		return nil, tx.fail(doing, err)
+		return nil, tx.Fail(doing, err)
 	}
 	var keys []int64
 	if err := query.SelectContext(context.Background(), &keys, append(args, limit)...); err != nil {
-		return nil, tx.fail(doing, err)
+		return nil, tx.Fail(doing, err)
 	}
 	return keys, nil
 }
@@ -82,7 +83,7 @@ func (tx *Tx) Rewrite(rows []schema.Rows, keys []int64) error {
 	}
 	root, err := tx.rootOf(rows)
 	if err != nil {
-		return tx.fail("rewrite records", err)
+		return tx.Fail("rewrite records", err)
 	}
 	var tables []*schema.Table
 	for _, r := range rows {
@@ -91,7 +92,7 @@ func (tx *Tx) Rewrite(rows []schema.Rows, keys []int64) error {
 	if err := tx.write(tables, rows, keys); err != nil {
 		return err
 	}
-	return tx.noteStaleKeys(root, keys...)
+	return tx.NoteStaleKeys(root, keys...)
 }
 
 // SetPromotion stores how far a promotion has come.
@@ -120,7 +121,7 @@ func (tx *Tx) editPromotions(edit func([]Promotion) []Promotion) error {
 	}
 	list, err := readPromotions(context.Background(), tx.m.conn)
 	if err != nil {
-		return tx.fail(doing, err)
+		return tx.Fail(doing, err)
 	}
 	return tx.writePromotions(edit(list))
 }
@@ -131,11 +132,11 @@ func (tx *Tx) writePromotions(list []Promotion) error {
 	if len(list) > 0 {
 		b, err := json.Marshal(list)
 		if err != nil {
-			return tx.fail(doing, err)
+			return tx.Fail(doing, err)
 		}
 		text = string(b)
 	}
-	_, err := tx.exec(doing, "UPDATE _meta SET promotion = ?", text)
+	_, err := tx.Exec(doing, "UPDATE _meta SET promotion = ?", text)
 	return err
 }
 

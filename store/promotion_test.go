@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"solarmirror/schema"
+	"solarmirror/store/sqlitefile"
 )
 
 func TestGainedPaths(t *testing.T) {
@@ -40,7 +41,7 @@ func TestUnfinishedPromotionMeetsAnotherUpgrade(t *testing.T) {
 	path := mirrorPath(t)
 	m, err := Open(t.Context(), path, Options{})
 	must(t, err)
-	must(t, m.update(t.Context(), func(tx *Tx) error {
+	must(t, m.Update(t.Context(), func(tx *Tx) error {
 		return errors.Join(tx.SetPromotion(Promotion{Root: "requests", Paths: []string{"/old"}, After: 7}),
 			tx.SetPromotion(Promotion{Root: "equipments", Paths: []string{"/other"}, After: 3}))
 	}))
@@ -54,7 +55,7 @@ func TestUnfinishedPromotionMeetsAnotherUpgrade(t *testing.T) {
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	must(t, m.update(t.Context(), func(tx *Tx) error { return errors.Join(tx.EndPromotion("requests"), tx.EndPromotion("equipments")) }))
+	must(t, m.Update(t.Context(), func(tx *Tx) error { return errors.Join(tx.EndPromotion("requests"), tx.EndPromotion("equipments")) }))
 	if n := number(t, m, "SELECT count(*) FROM _meta WHERE promotion IS NULL"); n != 1 {
 		t.Error("an ended promotion is still noted")
 	}
@@ -67,24 +68,24 @@ func TestMigrationWantsRoom(t *testing.T) {
 	path := mirrorPath(t)
 	old, err := open(t.Context(), path, Options{Now: fixedClock}, olderModel())
 	must(t, err)
-	_, err = writePage(t.Context(), old, FormatTime(start), somePage(1, 10))
+	_, err = writePage(t.Context(), old, sqlitefile.FormatTime(start), somePage(1, 10))
 	must(t, errors.Join(err, old.Close()))
 	file, err := os.Stat(path)
 	must(t, err)
-	free, known, err := freeBytes(path)
+	free, known, err := sqlitefile.FreeBytes(path)
 	if must(t, err); !known {
 		return // what cannot be known is not refused
 	}
 	must(t, os.Truncate(path, 2*free+10<<30))
 	_, err = Open(t.Context(), path, Options{})
-	var small *NoRoomError
-	if !errors.As(err, &small) || !errors.Is(err, ErrDiskFull) || small.Need <= small.Free || !strings.Contains(err.Error(), path) {
+	var small *sqlitefile.NoRoomError
+	if !errors.As(err, &small) || !errors.Is(err, sqlitefile.ErrDiskFull) || small.Need <= small.Free || !strings.Contains(err.Error(), path) {
 		t.Errorf("with too little room: %v", err)
 	}
 	must(t, os.Truncate(path, file.Size()))
 	m := openMirror(t, path)
 	soundFile(t, m)
-	if n := number(t, m, "SELECT count(*) FROM request_status_history WHERE is_inferred AND valid_to IS NULL AND valid_from = '"+FormatTime(start)+"'"); n != 10 {
+	if n := number(t, m, "SELECT count(*) FROM request_status_history WHERE is_inferred AND valid_to IS NULL AND valid_from = '"+sqlitefile.FormatTime(start)+"'"); n != 10 {
 		t.Errorf("%d of 10 records have a history after the migration", n)
 	}
 }
@@ -92,9 +93,9 @@ func TestMigrationWantsRoom(t *testing.T) {
 func TestRewriteKeepsOtherTables(t *testing.T) {
 	t.Parallel()
 	m := openMirror(t, mirrorPath(t))
-	_, err := writePage(t.Context(), m, FormatTime(start), somePage(1, 3))
+	_, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(1, 3))
 	must(t, err)
-	must(t, m.update(t.Context(), func(tx *Tx) error {
+	must(t, m.Update(t.Context(), func(tx *Tx) error {
 		records, err := tx.Records(schema.Requests, []int64{2, 1})
 		if err != nil {
 			return err

@@ -11,6 +11,8 @@ import (
 	"github.com/jmoiron/sqlx"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"solarmirror/store/sqlitefile"
 )
 
 // ErrNotAQuery: Query was given something that is not exactly one reading statement.
@@ -44,7 +46,7 @@ func (m *Mirror) Query(ctx context.Context, query string) (*Result, error) {
 		return nil, fmt.Errorf("%w: the mirror can only be read from here (%w)", ErrNotAQuery, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("query: %w", explain(m.path, err))
+		return nil, fmt.Errorf("query: %w", sqlitefile.Explain(m.path, err))
 	}
 	return newResult(rows, m.path)
 }
@@ -82,7 +84,7 @@ func (r *Result) Rows() iter.Seq2[[]any, error] {
 		case refused(err):
 			yield(nil, fmt.Errorf("%w: the mirror can only be read from here (%w)", ErrNotAQuery, err))
 		case err != nil:
-			yield(nil, fmt.Errorf("query: %w", explain(r.path, err)))
+			yield(nil, fmt.Errorf("query: %w", sqlitefile.Explain(r.path, err)))
 		}
 	}
 }
@@ -100,7 +102,7 @@ func asStored(v any, declared string) any {
 	case declared == "DATE":
 		return t.Format(time.DateOnly)
 	}
-	return t.Format(timeLayout)
+	return t.Format(sqlitefile.TimeLayout)
 }
 
 // countStatements counts the statements of an SQL text. Semicolons inside quotes and comments do not count, and

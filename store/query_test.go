@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"solarmirror/schema"
+	"solarmirror/store/sqlitefile"
 )
 
 func all(t *testing.T, r *Result) [][]any {
@@ -27,7 +28,7 @@ func all(t *testing.T, r *Result) [][]any {
 func TestQueryGivesTheStoredValues(t *testing.T) {
 	t.Parallel()
 	m := openMirror(t, mirrorPath(t))
-	must(t, m.update(t.Context(), func(tx *Tx) error {
+	must(t, m.Update(t.Context(), func(tx *Tx) error {
 		rows := schema.Rows{Table: schema.Requests, Values: row(schema.Requests, map[string]any{
 			"request_key": int64(5), "request_type": "order", "id": "x", "billing_date": "2024-02-29",
 			"order_created": "2024-02-29 00:00:00.000", "budget_created": "1999-12-31 23:59:59.999", "removed": int64(1), "api_sent": int64(0),
@@ -127,7 +128,7 @@ func TestReadOnlyAfterTheWriterHasGone(t *testing.T) {
 	path := mirrorPath(t)
 	m, err := Open(t.Context(), path, Options{})
 	must(t, err)
-	_, err = writePage(t.Context(), m, FormatTime(start), somePage(1, 3))
+	_, err = writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(1, 3))
 	must(t, err)
 	must(t, m.Close())
 	if n := number(t, openReader(t, path), "SELECT count(*) FROM requests"); n != 3 {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/cespare/xxhash/v2"
+
+	"solarmirror/store/sqlitefile"
 )
 
 // Reject is a record that could not be keyed, as it came.
@@ -38,32 +40,32 @@ func (tx *Tx) Reject(r Reject) (added bool, err error) {
 	}
 	hash := binary.BigEndian.AppendUint64(nil, xxhash.Sum64(r.Raw))
 	var id int64
-	known, err := tx.get(doing, &id, `SELECT reject_id FROM _rejects
+	known, err := tx.Get(doing, &id, `SELECT reject_id FROM _rejects
 		WHERE stream = ? AND raw_hash = ? AND raw = ? AND replayed_at IS NULL LIMIT 1`, r.Stream, hash, r.Raw)
 	if err != nil {
 		return false, err
 	}
 	if known {
-		_, err := tx.exec(doing, "UPDATE _rejects SET reason = ?1, pointer = ?2 WHERE reject_id = ?3 AND (reason, pointer) IS NOT (?1, ?2)",
-			r.Reason, nullableText(r.Pointer), id)
+		_, err := tx.Exec(doing, "UPDATE _rejects SET reason = ?1, pointer = ?2 WHERE reject_id = ?3 AND (reason, pointer) IS NOT (?1, ?2)",
+			r.Reason, sqlitefile.NullableText(r.Pointer), id)
 		return false, err
 	}
 	var run any
 	if r.RunID != 0 {
 		run = r.RunID
 	}
-	_, err = tx.exec(doing, `INSERT INTO _rejects (stream, source, reason, pointer, raw, raw_hash, run_id, first_seen_at)
+	_, err = tx.Exec(doing, `INSERT INTO _rejects (stream, source, reason, pointer, raw, raw_hash, run_id, first_seen_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.Stream, r.Source, r.Reason, nullableText(r.Pointer), r.Raw, hash, run, FormatTime(tx.m.now()))
+		r.Stream, r.Source, r.Reason, sqlitefile.NullableText(r.Pointer), r.Raw, hash, run, sqlitefile.FormatTime(tx.m.now()))
 	return err == nil, err
 }
 
 // Replayed marks a reject as loaded after all.
 func (tx *Tx) Replayed(id int64) error {
 	doing := fmt.Sprintf("mark reject %d as replayed", id)
-	touched, err := tx.exec(doing, "UPDATE _rejects SET replayed_at = ? WHERE reject_id = ? AND replayed_at IS NULL", FormatTime(tx.m.now()), id)
+	touched, err := tx.Exec(doing, "UPDATE _rejects SET replayed_at = ? WHERE reject_id = ? AND replayed_at IS NULL", sqlitefile.FormatTime(tx.m.now()), id)
 	if err == nil && touched != 1 {
-		return tx.fail(doing, fmt.Errorf("there is no such reject waiting"))
+		return tx.Fail(doing, fmt.Errorf("there is no such reject waiting"))
 	}
 	return err
 }
@@ -104,12 +106,12 @@ func (m *Mirror) rejects(ctx context.Context, query string, args ...any) ([]Reje
 		Replayed sql.NullTime `db:"replayed_at"`
 	}
 	if err := m.read.SelectContext(ctx, &rows, query, args...); err != nil {
-		return nil, fmt.Errorf("read _rejects: %w", explain(m.path, err))
+		return nil, fmt.Errorf("read _rejects: %w", sqlitefile.Explain(m.path, err))
 	}
 	list := make([]RejectRecord, len(rows))
 	for i, r := range rows {
 		list[i] = r.RejectRecord
-		list[i].ReplayedAt = fromNull(r.Replayed)
+		list[i].ReplayedAt = sqlitefile.FromNull(r.Replayed)
 	}
 	return list, nil
 }

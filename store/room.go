@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"solarmirror/store/sqlitefile"
 )
 
-// CheckRoom returns a [*NoRoomError] when the disk might not have room for a change that goes through all records. Such a change leaves
+// CheckRoom returns a [*sqlitefile.NoRoomError] when the disk might not have room for a change that goes through all records. Such a change leaves
 // pages half empty and stands in the WAL for a while. A promotion of two fields of every request made a file of 1.3 GB grow by
 // 6 %; half of the file is asked for.
 func (m *Mirror) CheckRoom() error {
@@ -15,12 +17,12 @@ func (m *Mirror) CheckRoom() error {
 	if err != nil {
 		return fmt.Errorf("look at the size of the mirror: %w", err)
 	}
-	free, known, err := freeBytes(filepath.Dir(m.path))
+	free, known, err := sqlitefile.FreeBytes(filepath.Dir(m.path))
 	if err != nil {
 		return fmt.Errorf("look at the free disk of %s: %w", m.path, err)
 	}
 	if need := file.Size() / 2; known && free < need {
-		return &NoRoomError{Doing: "bringing " + m.path + " up to date may make it grow by", Need: need, Free: free}
+		return &sqlitefile.NoRoomError{Doing: "bringing " + m.path + " up to date may make it grow by", Need: need, Free: free}
 	}
 	return nil
 }

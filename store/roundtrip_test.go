@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"solarmirror/schema"
+	"solarmirror/store/sqlitefile"
 )
 
 // TestRoundTrip writes records several times over and reads each back, value by value. Ids are new in every check, so
@@ -24,7 +25,7 @@ func TestRoundTrip(t *testing.T) {
 		hashes := map[NaturalKey]Hash{}
 		for range rapid.IntRange(1, 3).Draw(rt, "pages") {
 			page := rapid.SliceOfNDistinct(rapid.IntRange(0, 3), 1, 4, rapid.ID).Draw(rt, "page")
-			must(t, m.update(t.Context(), func(tx *Tx) error {
+			must(t, m.Update(t.Context(), func(tx *Tx) error {
 				return writeDrawn(rt, tx, check, page, truth, hashes)
 			}))
 		}
@@ -90,7 +91,7 @@ func drawRecord(rt *rapid.T, surrogate int64, key NaturalKey, h Hash, before map
 			for _, c := range table.Columns {
 				rows.Values = append(rows.Values, drawValue(rt, c, map[string]any{
 					"request_key": surrogate, "request_type": key[0], "id": key[1], "position": int64(i + 1), "_hash": h.Bytes(),
-					"_changed_at": FormatTime(start), "_first_seen_at": FormatTime(start),
+					"_changed_at": sqlitefile.FormatTime(start), "_first_seen_at": sqlitefile.FormatTime(start),
 				}))
 			}
 		}
@@ -117,7 +118,7 @@ func drawValue(rt *rapid.T, c schema.Column, fixed map[string]any) any {
 	case schema.Date:
 		return start.AddDate(0, 0, rapid.IntRange(-20_000, 20_000).Draw(rt, c.Name)).Format(time.DateOnly)
 	case schema.Timestamp:
-		return FormatTime(start.Add(time.Duration(rapid.Int64Range(-1e12, 1e12).Draw(rt, c.Name)) * time.Millisecond))
+		return sqlitefile.FormatTime(start.Add(time.Duration(rapid.Int64Range(-1e12, 1e12).Draw(rt, c.Name)) * time.Millisecond))
 	}
 	return rapid.SampledFrom([]string{"", "x", "123", "1e5", " 007 ", "NULL", "a\x00b", "ação ☀", "<b>'\"</b>", "2026-01-01"}).Draw(rt, c.Name)
 }

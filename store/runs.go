@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"solarmirror/store/sqlitefile"
 )
 
 // Outcome is how a run ended.
 type Outcome string
 
-// The outcomes. A run is running until FinishRun, or until the next StartRun finds that it never finished.
+// The outcomes. A run is running until FinishRun, or until the next StartRun finds that it never
+// finished.
 const (
 	Running     Outcome = "running"
 	OK          Outcome = "ok"
@@ -63,23 +66,23 @@ type Run struct {
 // bookkeepingTime is how long FinishRun may wait for the database after its context has ended.
 const bookkeepingTime = 15 * time.Second
 
-// StartRun begins a run. The caller holds the lock, so whatever still counts as running was cut off; it is marked
-// interrupted now.
+// StartRun begins a run. The caller holds the lock, so whatever still counts as running was cut
+// off; it is marked interrupted now.
 func (m *Mirror) StartRun(ctx context.Context, command, trigger string) (*Run, error) {
 	now := m.now()
 	run := &Run{Command: command, Trigger: trigger, StartedAt: now.UTC(), Outcome: Running}
-	err := m.update(ctx, func(tx *Tx) error {
-		cut, err := tx.exec("mark runs that were cut off", `UPDATE _runs SET outcome = 'interrupted', finished_at = ?,
-			error = 'it ended without a word; found by the next run' WHERE outcome = 'running'`, FormatTime(now))
+	err := m.Update(ctx, func(tx *Tx) error {
+		cut, err := tx.Exec("mark runs that were cut off", `UPDATE _runs SET outcome = 'interrupted', finished_at = ?,
+			error = 'it ended without a word; found by the next run' WHERE outcome = 'running'`, sqlitefile.FormatTime(now))
 		if err != nil {
 			return err
 		}
 		if cut > 0 {
 			m.log.Warn().Int64("runs", cut).Msg("an earlier run was cut off; what it had committed is kept")
 		}
-		_, err = tx.get("insert the run", &run.ID,
+		_, err = tx.Get("insert the run", &run.ID,
 			"INSERT INTO _runs (command, trigger, started_at, outcome) VALUES (?, ?, ?, 'running') RETURNING run_id",
-			command, trigger, FormatTime(now))
+			command, trigger, sqlitefile.FormatTime(now))
 		return err
 	})
 	if err != nil {
@@ -96,8 +99,8 @@ type Ending struct {
 	Error string // "" when nothing went wrong; not kept of an interrupted run, of which it says only that a context was cancelled
 }
 
-// FinishRun records how the run ended, and with it how fresh the streams are. It works although ctx has ended, since that is how an
-// interrupted run comes here.
+// FinishRun records how the run ended, and with it how fresh the streams are. It works although ctx
+// has ended, since that is how an interrupted run comes here.
 func (m *Mirror) FinishRun(ctx context.Context, runID int64, end Ending) error {
 	var streams any
 	if end.Streams != nil {
@@ -112,16 +115,16 @@ func (m *Mirror) FinishRun(ctx context.Context, runID int64, end Ending) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bookkeepingTime)
 	defer cancel()
-	err := m.update(ctx, func(tx *Tx) error {
-		touched, err := tx.exec("update the run", `UPDATE _runs SET finished_at = ?, outcome = ?, pages = ?, records = ?, inserted = ?,
+	err := m.Update(ctx, func(tx *Tx) error {
+		touched, err := tx.Exec("update the run", `UPDATE _runs SET finished_at = ?, outcome = ?, pages = ?, records = ?, inserted = ?,
 			changed = ?, unchanged = ?, deleted = ?, rejected = ?, error = ?, streams = ? WHERE run_id = ?`,
-			FormatTime(m.now()), string(end.Outcome), end.Pages, end.Records, end.Inserted,
-			end.Changed, end.Unchanged, end.Deleted, end.Rejected, nullableText(end.Error), streams, runID)
+			sqlitefile.FormatTime(m.now()), string(end.Outcome), end.Pages, end.Records, end.Inserted,
+			end.Changed, end.Unchanged, end.Deleted, end.Rejected, sqlitefile.NullableText(end.Error), streams, runID)
 		if err != nil {
 			return err
 		}
 		if touched != 1 {
-			return tx.fail("update the run", fmt.Errorf("there is no such run"))
+			return tx.Fail("update the run", fmt.Errorf("there is no such run"))
 		}
 		return tx.writeFreshness()
 	})
@@ -142,7 +145,7 @@ type runRow struct {
 }
 
 func (r runRow) run() Run {
-	r.Run.FinishedAt = fromNull(r.Finished)
+	r.Run.FinishedAt = sqlitefile.FromNull(r.Finished)
 	return r.Run
 }
 
@@ -150,7 +153,7 @@ func (r runRow) run() Run {
 func (m *Mirror) Runs(ctx context.Context, limit int) ([]Run, error) {
 	var rows []runRow
 	if err := m.read.SelectContext(ctx, &rows, runsSQL+" LIMIT ?", limit); err != nil {
-		return nil, fmt.Errorf("read _runs: %w", explain(m.path, err))
+		return nil, fmt.Errorf("read _runs: %w", sqlitefile.Explain(m.path, err))
 	}
 	runs := make([]Run, len(rows))
 	for i, r := range rows {
@@ -159,37 +162,37 @@ func (m *Mirror) Runs(ctx context.Context, limit int) ([]Run, error) {
 	return runs, nil
 }
 
-// LastStarts returns when each command last started on schedule, of the runs that came to an end by themselves: one that was interrupted
-// is still to be done.
+// LastStarts returns when each command last started on schedule, of the runs that came to an end by
+// themselves: one that was interrupted is still to be done.
 func (m *Mirror) LastStarts(ctx context.Context) (map[string]time.Time, error) {
 	var rows []struct{ Command, At string }
 	err := m.read.SelectContext(ctx, &rows, `SELECT command, max(started_at) AS at FROM _runs
 		WHERE trigger = ? AND outcome NOT IN ('running', 'interrupted') GROUP BY command`, TriggerSchedule)
 	if err != nil {
-		return nil, fmt.Errorf("read _runs: %w", explain(m.path, err))
+		return nil, fmt.Errorf("read _runs: %w", sqlitefile.Explain(m.path, err))
 	}
 	starts := make(map[string]time.Time, len(rows))
 	for _, r := range rows {
-		if starts[r.Command], err = ParseTime(r.At); err != nil {
+		if starts[r.Command], err = sqlitefile.ParseTime(r.At); err != nil {
 			return nil, fmt.Errorf("read _runs: %w", err)
 		}
 	}
 	return starts, nil
 }
 
-// RunsSince returns the runs that started at a time or later, the newest first. It stops at the first older one, so it costs no more as the
-// ledger grows.
+// RunsSince returns the runs that started at a time or later, the newest first. It stops at the
+// first older one, so it costs no more as the ledger grows.
 func (m *Mirror) RunsSince(ctx context.Context, since time.Time) ([]Run, error) {
 	rows, err := m.read.QueryxContext(ctx, runsSQL)
 	if err != nil {
-		return nil, fmt.Errorf("read _runs: %w", explain(m.path, err))
+		return nil, fmt.Errorf("read _runs: %w", sqlitefile.Explain(m.path, err))
 	}
 	defer rows.Close()
 	var runs []Run
 	for rows.Next() {
 		var r runRow
 		if err := rows.StructScan(&r); err != nil {
-			return nil, fmt.Errorf("read _runs: %w", explain(m.path, err))
+			return nil, fmt.Errorf("read _runs: %w", sqlitefile.Explain(m.path, err))
 		}
 		if r.StartedAt.Before(since) {
 			return runs, nil
@@ -197,7 +200,7 @@ func (m *Mirror) RunsSince(ctx context.Context, since time.Time) ([]Run, error) 
 		runs = append(runs, r.run())
 	}
 	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read _runs: %w", explain(m.path, err))
+		return nil, fmt.Errorf("read _runs: %w", sqlitefile.Explain(m.path, err))
 	}
 	return runs, nil
 }

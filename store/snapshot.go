@@ -7,6 +7,8 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"modernc.org/sqlite"
+
+	"solarmirror/store/sqlitefile"
 )
 
 // Snapshot is one state of the mirror, which stays as it is however much is written meanwhile: for those who read many tables and want
@@ -21,7 +23,7 @@ type Snapshot struct {
 func (m *Mirror) Snapshot(ctx context.Context) (*Snapshot, error) {
 	conn, err := m.read.Connx(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("begin a snapshot: %w", explain(m.path, err))
+		return nil, fmt.Errorf("begin a snapshot: %w", sqlitefile.Explain(m.path, err))
 	}
 	s := &Snapshot{conn: conn, path: m.path}
 	// BEGIN alone sees nothing yet; the first reading does.
@@ -32,7 +34,7 @@ func (m *Mirror) Snapshot(ctx context.Context) (*Snapshot, error) {
 		return conn.GetContext(ctx, &s.layout, "PRAGMA schema_version")
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("begin a snapshot: %w", explain(m.path, err)), s.Close())
+		return nil, errors.Join(fmt.Errorf("begin a snapshot: %w", sqlitefile.Explain(m.path, err)), s.Close())
 	}
 	return s, nil
 }
@@ -46,7 +48,7 @@ func (s *Snapshot) Layout() int64 { return s.layout }
 func (s *Snapshot) Query(ctx context.Context, query string, args ...any) (*Result, error) {
 	rows, err := s.conn.QueryxContext(ctx, query, args...)
 	if err != nil {
-		return nil, fmt.Errorf("query: %w", explain(s.path, err))
+		return nil, fmt.Errorf("query: %w", sqlitefile.Explain(s.path, err))
 	}
 	return newResult(rows, s.path)
 }
@@ -55,7 +57,7 @@ func (s *Snapshot) Query(ctx context.Context, query string, args ...any) (*Resul
 func (s *Snapshot) Close() error {
 	err := s.unguarded(func() error {
 		_, err := s.conn.ExecContext(context.Background(), "ROLLBACK")
-		if nothingToRollBack(err) {
+		if sqlitefile.NothingToRollBack(err) {
 			return nil
 		}
 		return err

@@ -3,6 +3,8 @@ package store
 import (
 	"strings"
 	"testing"
+
+	"solarmirror/store/sqlitefile"
 )
 
 // TestSnapshotStandsStill: what is committed after it began is not in it, and it lets nothing through but reading.
@@ -11,7 +13,7 @@ func TestSnapshotStandsStill(t *testing.T) {
 	m := openMirror(t, mirrorPath(t))
 	write := func(page int) {
 		t.Helper()
-		_, err := writePage(t.Context(), m, FormatTime(start), somePage(page, 10))
+		_, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(page, 10))
 		must(t, err)
 	}
 	write(1)
@@ -59,14 +61,13 @@ func TestSnapshotLayout(t *testing.T) {
 		return s.Layout()
 	}
 	before := layout()
-	_, err := writePage(t.Context(), m, FormatTime(start), somePage(1, 10))
+	_, err := writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(1, 10))
 	must(t, err)
 	if n := layout(); n != before {
 		t.Errorf("after a page %d, want %d", n, before)
 	}
-	_, err = Forget(t.Context(), m, "52998224725", nil, 0)
-	must(t, err)
+	must(t, m.FinishErasure(t.Context(), 0))
 	if n := layout(); n == before {
-		t.Error("the same after Forget")
+		t.Error("the same after FinishErasure")
 	}
 }

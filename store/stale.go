@@ -2,20 +2,22 @@ package store
 
 import (
 	"fmt"
+
 	"solarmirror/schema"
 )
 
-// noteStale notes that records have changed, or are about to be deleted: those whose keys a query gives.
-func (tx *Tx) noteStale(root *schema.Table, keys string, args ...any) error {
-	_, err := tx.exec("note what the marts are to be told", fmt.Sprintf(`INSERT OR IGNORE INTO _stale (table_name, key, name)
+// NoteStale notes that records have changed, or are about to be deleted: those whose keys a query
+// gives.
+func (tx *Tx) NoteStale(root *schema.Table, keys string, args ...any) error {
+	_, err := tx.Exec("note what the marts are to be told", fmt.Sprintf(`INSERT OR IGNORE INTO _stale (table_name, key, name)
 		SELECT '%[1]s', %[2]s, %[3]s FROM %[1]s WHERE %[2]s IN (%[4]s) AND EXISTS (SELECT 1 FROM _marts)`,
 		root.Name, root.Key[0], root.Unique[1], keys), args...)
 	return err
 }
 
-// noteStaleKeys does so for the records of the given keys.
-func (tx *Tx) noteStaleKeys(root *schema.Table, keys ...int64) error {
-	return tx.noteStale(root, "SELECT value FROM json_each(?)", keyList(keys))
+// NoteStaleKeys does so for the records of the given keys.
+func (tx *Tx) NoteStaleKeys(root *schema.Table, keys ...int64) error {
+	return tx.NoteStale(root, "SELECT value FROM json_each(?)", keyList(keys))
 }
 
 // noteStaleRows does so for the records whose root rows are among the given ones.
@@ -28,5 +30,5 @@ func (tx *Tx) noteStaleRows(root *schema.Table, rows []schema.Rows) error {
 			}
 		}
 	}
-	return tx.noteStaleKeys(root, keys...)
+	return tx.NoteStaleKeys(root, keys...)
 }

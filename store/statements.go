@@ -36,7 +36,7 @@ func allStatements(tables []*schema.Table) map[*schema.Table]*statements {
 		}
 		all[t] = &statements{insert: insertSQL(t)}
 		if t.Shape != schema.Ledger && t.Shape != schema.History && t.Shape != schema.Mart {
-			all[t].upsert, all[t].surplus = insertSQL(t)+differingClause(t), surplusSQL(t)
+			all[t].upsert, all[t].surplus = insertSQL(t)+DifferingClause(t), surplusSQL(t)
 		}
 	}
 	return all
@@ -95,8 +95,8 @@ func reindexSQL(t *schema.Table) string {
 		t.Name, strings.Join(set, ", "), sourceTable, t.Key[0], sourceColumn(0), strings.Join(differs, " OR "))
 }
 
-// differingClause updates a row that is there, if it says something else.
-func differingClause(t *schema.Table) string {
+// DifferingClause updates a row that is there, if it says something else.
+func DifferingClause(t *schema.Table) string {
 	var set, differs []string
 	for _, c := range t.Columns {
 		if !t.IsKey(c.Name) {

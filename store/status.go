@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"solarmirror/schema"
+	"solarmirror/store/sqlitefile"
 )
 
 // RecordCount is how many records a root table holds.
@@ -23,7 +24,7 @@ func (m *Mirror) RecordCounts(ctx context.Context) ([]RecordCount, error) {
 		count := RecordCount{Table: root.Name}
 		err := m.read.GetContext(ctx, &count, recordCountSQL(root))
 		if err != nil {
-			return nil, fmt.Errorf("count %s: %w", root.Name, explain(m.path, err))
+			return nil, fmt.Errorf("count %s: %w", root.Name, sqlitefile.Explain(m.path, err))
 		}
 		count.Live = count.Total - count.Deleted
 		list = append(list, count)
@@ -43,7 +44,7 @@ func (m *Mirror) RejectCounts(ctx context.Context) (map[string]int64, error) {
 	}
 	err := m.read.SelectContext(ctx, &rows, "SELECT stream, count(*) AS n FROM _rejects WHERE replayed_at IS NULL GROUP BY stream")
 	if err != nil {
-		return nil, fmt.Errorf("count _rejects: %w", explain(m.path, err))
+		return nil, fmt.Errorf("count _rejects: %w", sqlitefile.Explain(m.path, err))
 	}
 	counts := make(map[string]int64, len(rows))
 	for _, r := range rows {

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"time"
 
 	"solarmirror/schema"
+	"solarmirror/store/sqlitefile"
 )
 
 // Present is a record that is not known to be gone.
@@ -35,7 +37,7 @@ func (m *Mirror) present(ctx context.Context, root *schema.Table, where string, 
 			root.Key[0], root.Unique[0], root.Unique[1], removed, root.Name, where)
 		rows, err := m.read.QueryContext(ctx, query, arg)
 		if err != nil {
-			yield(Present{}, fmt.Errorf("read %s: %w", root.Name, explain(m.path, err)))
+			yield(Present{}, fmt.Errorf("read %s: %w", root.Name, sqlitefile.Explain(m.path, err)))
 			return
 		}
 		defer rows.Close()
@@ -43,7 +45,7 @@ func (m *Mirror) present(ctx context.Context, root *schema.Table, where string, 
 		for rows.Next() {
 			var p Present
 			if err := rows.Scan(&p.Key, &p.Natural[0], &p.Natural[1], &hash, &p.Removed, &p.RevisedAt); err != nil {
-				yield(Present{}, fmt.Errorf("read %s: %w", root.Name, explain(m.path, err)))
+				yield(Present{}, fmt.Errorf("read %s: %w", root.Name, sqlitefile.Explain(m.path, err)))
 				return
 			}
 			p.Hash = hashOf(hash)
@@ -52,7 +54,7 @@ func (m *Mirror) present(ctx context.Context, root *schema.Table, where string, 
 			}
 		}
 		if err := rows.Err(); err != nil {
-			yield(Present{}, fmt.Errorf("read %s: %w", root.Name, explain(m.path, err)))
+			yield(Present{}, fmt.Errorf("read %s: %w", root.Name, sqlitefile.Explain(m.path, err)))
 		}
 	}
 }
@@ -62,7 +64,7 @@ func (m *Mirror) present(ctx context.Context, root *schema.Table, where string, 
 func (m *Mirror) Unseen(ctx context.Context, root *schema.Table, partition string, seen func(key int64) bool) (unseen []Present, others int, err error) {
 	keys, others, err := m.unseenKeys(ctx, root, partition, seen)
 	if err != nil {
-		return nil, 0, fmt.Errorf("read the keys of %s: %w", root.Name, explain(m.path, err))
+		return nil, 0, fmt.Errorf("read the keys of %s: %w", root.Name, sqlitefile.Explain(m.path, err))
 	}
 	const atOnce = 1000
 	for some := range slices.Chunk(keys, atOnce) {
@@ -105,7 +107,7 @@ func (m *Mirror) unseenKeys(ctx context.Context, root *schema.Table, partition s
 func (m *Mirror) Absences(ctx context.Context, stream string) (map[int64]bool, error) {
 	var keys []int64
 	if err := m.read.SelectContext(ctx, &keys, "SELECT key FROM _absences WHERE stream = ?", stream); err != nil {
-		return nil, fmt.Errorf("read _absences: %w", explain(m.path, err))
+		return nil, fmt.Errorf("read _absences: %w", sqlitefile.Explain(m.path, err))
 	}
 	set := make(map[int64]bool, len(keys))
 	for _, k := range keys {
@@ -117,12 +119,12 @@ func (m *Mirror) Absences(ctx context.Context, stream string) (map[int64]bool, e
 // SetAbsences replaces what is remembered of a stream: keys that one sweep did not find, and no earlier one missed.
 func (tx *Tx) SetAbsences(stream string, keys []int64) error {
 	doing := "note absences of " + stream
-	if _, err := tx.exec(doing, "DELETE FROM _absences WHERE stream = ?", stream); err != nil {
+	if _, err := tx.Exec(doing, "DELETE FROM _absences WHERE stream = ?", stream); err != nil {
 		return err
 	}
-	now := FormatTime(tx.m.now())
+	now := sqlitefile.FormatTime(tx.m.now())
 	for _, key := range keys {
-		if _, err := tx.exec(doing, "INSERT INTO _absences (stream, key, first_sweep) VALUES (?, ?, ?)", stream, key, now); err != nil {
+		if _, err := tx.Exec(doing, "INSERT INTO _absences (stream, key, first_sweep) VALUES (?, ?, ?)", stream, key, now); err != nil {
 			return err
 		}
 	}
@@ -131,10 +133,37 @@ func (tx *Tx) SetAbsences(stream string, keys []int64) error {
 
 // Tombstone marks a record as gone from the platform. Its rows stay.
 func (tx *Tx) Tombstone(root *schema.Table, key int64) error {
-	touched, err := tx.exec(fmt.Sprintf("mark %s %d as gone", root.Name, key),
-		fmt.Sprintf("UPDATE %s SET _deleted_at = ? WHERE %s = ? AND _deleted_at IS NULL", root.Name, root.Key[0]), FormatTime(tx.m.now()), key)
+	touched, err := tx.Exec(fmt.Sprintf("mark %s %d as gone", root.Name, key),
+		fmt.Sprintf("UPDATE %s SET _deleted_at = ? WHERE %s = ? AND _deleted_at IS NULL", root.Name, root.Key[0]), sqlitefile.FormatTime(tx.m.now()), key)
 	if err != nil || touched == 0 {
 		return err
 	}
-	return tx.noteStaleKeys(root, key)
+	return tx.NoteStaleKeys(root, key)
+}
+
+// Prune deletes the records of a root table that have been gone since before a time, with everything that hangs under them and their history, and
+// returns how many. partition, where it is not "", is the only value of the natural key's first column that is touched.
+//
+// The record with the greatest surrogate key stays, however long it has been gone: its key would be given away a second time, and whoever
+// remembers which keys were seen would take the new record for the old one.
+func (tx *Tx) Prune(root *schema.Table, partition string, goneBefore time.Time) (int64, error) {
+	key := root.Key[0]
+	pruned := fmt.Sprintf("SELECT %[1]s FROM %[2]s WHERE _deleted_at < ? AND ? IN ('', %[3]s) AND %[1]s < (SELECT max(%[1]s) FROM %[2]s)",
+		key, root.Name, root.Unique[0])
+	tables := root.Tables()
+	for _, h := range tx.m.model.history[root] {
+		tables = append(tables, h.table)
+	}
+	if err := tx.NoteStale(root, pruned, sqlitefile.FormatTime(goneBefore), partition); err != nil {
+		return 0, err
+	}
+	deleted := int64(0)
+	for i := len(tables) - 1; i >= 0; i-- { // the root last: it says which
+		rows, err := tx.Exec("prune "+tables[i].Name, fmt.Sprintf("DELETE FROM %s WHERE %s IN (%s)", tables[i].Name, key, pruned), sqlitefile.FormatTime(goneBefore), partition)
+		if err != nil {
+			return 0, err
+		}
+		deleted = rows
+	}
+	return deleted, nil
 }

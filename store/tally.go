@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"solarmirror/store/sqlitefile"
 )
 
 // RunTotal is what all runs of one command did that ended in one way.
@@ -27,7 +29,7 @@ type RunTally struct {
 func (t *RunTally) Totals(ctx context.Context, m *Mirror) ([]RunTotal, error) {
 	totals, err := t.update(ctx, m)
 	if err != nil {
-		return nil, fmt.Errorf("add up _runs: %w", explain(m.path, err))
+		return nil, fmt.Errorf("add up _runs: %w", sqlitefile.Explain(m.path, err))
 	}
 	slices.SortFunc(totals, func(a, b RunTotal) int {
 		return cmp.Or(cmp.Compare(a.Command, b.Command), cmp.Compare(a.Outcome, b.Outcome))

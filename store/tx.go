@@ -9,6 +9,7 @@ import (
 	"github.com/jmoiron/sqlx"
 
 	"solarmirror/schema"
+	"solarmirror/store/sqlitefile"
 )
 
 // Tx is one transaction: a page, or a batch of pages, or a piece of bookkeeping. It belongs to one goroutine and ends
@@ -43,7 +44,7 @@ func (m *Mirror) Begin(ctx context.Context) (*Tx, error) {
 	// IMMEDIATE takes the write lock now, so that no statement inside can find it taken.
 	if _, err := m.conn.ExecContext(context.Background(), "BEGIN IMMEDIATE"); err != nil {
 		m.turn <- struct{}{}
-		return nil, fmt.Errorf("begin: %w", explain(m.path, err))
+		return nil, fmt.Errorf("begin: %w", sqlitefile.Explain(m.path, err))
 	}
 	return &Tx{m: m, lastKey: map[*schema.Table]int64{}}, nil
 }
@@ -58,7 +59,7 @@ func (tx *Tx) Commit() error {
 		return errors.Join(fmt.Errorf("commit refused, since an earlier step failed: %w", tx.failed), tx.Rollback())
 	}
 	if _, err := tx.m.conn.ExecContext(context.Background(), "COMMIT"); err != nil {
-		return errors.Join(fmt.Errorf("commit: %w", explain(tx.m.path, err)), tx.Rollback())
+		return errors.Join(fmt.Errorf("commit: %w", sqlitefile.Explain(tx.m.path, err)), tx.Rollback())
 	}
 	tx.end()
 	return nil
@@ -71,8 +72,8 @@ func (tx *Tx) Rollback() error {
 	}
 	defer tx.end()
 	_, err := tx.m.conn.ExecContext(context.Background(), "ROLLBACK")
-	if err != nil && !errors.Is(err, sql.ErrConnDone) && !nothingToRollBack(err) {
-		return fmt.Errorf("roll back: %w", explain(tx.m.path, err))
+	if err != nil && !errors.Is(err, sql.ErrConnDone) && !sqlitefile.NothingToRollBack(err) {
+		return fmt.Errorf("roll back: %w", sqlitefile.Explain(tx.m.path, err))
 	}
 	return nil
 }
@@ -82,8 +83,8 @@ func (tx *Tx) end() {
 	tx.m.turn <- struct{}{}
 }
 
-// update runs f in a transaction.
-func (m *Mirror) update(ctx context.Context, f func(*Tx) error) error {
+// Update runs f in a transaction.
+func (m *Mirror) Update(ctx context.Context, f func(*Tx) error) error {
 	tx, err := m.Begin(ctx)
 	if err != nil {
 		return err
@@ -105,28 +106,28 @@ func (tx *Tx) usable() error {
 	return tx.failed
 }
 
-// fail remembers that doing what failed, and returns the error with the operation in front.
-func (tx *Tx) fail(doing string, err error) error {
-	err = fmt.Errorf("%s: %w", doing, explain(tx.m.path, err))
+// Fail remembers that doing what failed, and returns the error with the operation in front.
+func (tx *Tx) Fail(doing string, err error) error {
+	err = fmt.Errorf("%s: %w", doing, sqlitefile.Explain(tx.m.path, err))
 	if tx.failed == nil {
 		tx.failed = err
 	}
 	return err
 }
 
-// prepared returns the statement, unless nothing can be done any more.
-func (tx *Tx) prepared(query string) (*sqlx.Stmt, error) {
+// Prepared returns the statement, unless nothing can be done any more.
+func (tx *Tx) Prepared(query string) (*sqlx.Stmt, error) {
 	if err := tx.usable(); err != nil {
 		return nil, err
 	}
 	return tx.m.prepared(query)
 }
 
-// exec looks a statement up and runs it.
-func (tx *Tx) exec(doing, query string, args ...any) (int64, error) {
-	s, err := tx.prepared(query)
+// Exec looks a statement up and runs it.
+func (tx *Tx) Exec(doing, query string, args ...any) (int64, error) {
+	s, err := tx.Prepared(query)
 	if err != nil {
-		return 0, tx.fail(doing, err)
+		return 0, tx.Fail(doing, err)
 	}
 	return tx.run(doing, s, args)
 }
@@ -135,26 +136,26 @@ func (tx *Tx) exec(doing, query string, args ...any) (int64, error) {
 func (tx *Tx) run(doing string, s *sqlx.Stmt, args []any) (int64, error) {
 	res, err := s.ExecContext(context.Background(), args...)
 	if err != nil {
-		return 0, tx.fail(doing, err)
+		return 0, tx.Fail(doing, err)
 	}
 	touched, err := res.RowsAffected()
 	if err != nil {
-		return 0, tx.fail(doing, err)
+		return 0, tx.Fail(doing, err)
 	}
 	return touched, nil
 }
 
-// get reads one row, found or not.
-func (tx *Tx) get(doing string, dest any, query string, args ...any) (found bool, err error) {
-	s, err := tx.prepared(query)
+// Get reads one row, found or not.
+func (tx *Tx) Get(doing string, dest any, query string, args ...any) (found bool, err error) {
+	s, err := tx.Prepared(query)
 	if err != nil {
-		return false, tx.fail(doing, err)
+		return false, tx.Fail(doing, err)
 	}
 	switch err := s.GetContext(context.Background(), dest, args...); {
 	case errors.Is(err, sql.ErrNoRows):
 		return false, nil
 	case err != nil:
-		return false, tx.fail(doing, err)
+		return false, tx.Fail(doing, err)
 	}
 	return true, nil
 }

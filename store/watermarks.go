@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	"solarmirror/store/sqlitefile"
 )
 
 // Watermark is up to when one pass over a stream is complete.
@@ -23,11 +25,11 @@ const watermarkSQL = `SELECT stream, pass, coalesce(watermark, '') AS mark, comp
 
 // SetWatermark writes the whole row, in the transaction of the rows it vouches for.
 func (tx *Tx) SetWatermark(w Watermark) error {
-	_, err := tx.exec(fmt.Sprintf("set the watermark of %s (%s)", w.Stream, w.Pass),
+	_, err := tx.Exec(fmt.Sprintf("set the watermark of %s (%s)", w.Stream, w.Pass),
 		`INSERT INTO _watermarks (stream, pass, watermark, complete_through, last_full_scan_at, promise) VALUES (?, ?, ?, ?, ?, ?)
 		ON CONFLICT (stream, pass) DO UPDATE SET watermark = excluded.watermark, complete_through = excluded.complete_through,
 		last_full_scan_at = excluded.last_full_scan_at, promise = excluded.promise`,
-		w.Stream, w.Pass, nullableText(w.Watermark), nullableTime(w.CompleteThrough), nullableTime(w.LastFullScanAt), nullableText(w.Promise))
+		w.Stream, w.Pass, sqlitefile.NullableText(w.Watermark), sqlitefile.NullableTime(w.CompleteThrough), sqlitefile.NullableTime(w.LastFullScanAt), sqlitefile.NullableText(w.Promise))
 	return err
 }
 
@@ -53,13 +55,13 @@ func (m *Mirror) watermarks(ctx context.Context, query string, args ...any) ([]W
 		FullScan sql.NullTime `db:"last_full_scan_at"`
 	}
 	if err := m.read.SelectContext(ctx, &rows, query, args...); err != nil {
-		return nil, fmt.Errorf("read _watermarks: %w", explain(m.path, err))
+		return nil, fmt.Errorf("read _watermarks: %w", sqlitefile.Explain(m.path, err))
 	}
 	list := make([]Watermark, len(rows))
 	for i, r := range rows {
 		list[i] = r.Watermark
 		list[i].Watermark = r.Mark
-		list[i].CompleteThrough, list[i].LastFullScanAt = fromNull(r.Complete), fromNull(r.FullScan)
+		list[i].CompleteThrough, list[i].LastFullScanAt = sqlitefile.FromNull(r.Complete), sqlitefile.FromNull(r.FullScan)
 	}
 	return list, nil
 }

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"time"
+
+	"solarmirror/store/sqlitefile"
 )
 
 // Window is one stretch of a stream that is read whole: everything, or what was updated (equipment: created) between two dates.
@@ -55,12 +57,12 @@ func (m *Mirror) windows(ctx context.Context, query string, args ...any) ([]Wind
 		Completed sql.NullTime `db:"completed_at"`
 	}
 	if err := m.read.SelectContext(ctx, &rows, query, args...); err != nil {
-		return nil, fmt.Errorf("read _windows: %w", explain(m.path, err))
+		return nil, fmt.Errorf("read _windows: %w", sqlitefile.Explain(m.path, err))
 	}
 	list := make([]Window, len(rows))
 	for i, r := range rows {
 		list[i] = r.Window
-		list[i].From, list[i].To, list[i].CompletedAt = r.FromDay, r.ToDay, fromNull(r.Completed)
+		list[i].From, list[i].To, list[i].CompletedAt = r.FromDay, r.ToDay, sqlitefile.FromNull(r.Completed)
 	}
 	return list, nil
 }
@@ -79,17 +81,17 @@ func (tx *Tx) SaveWindow(w *Window) error {
 	if w.Expected >= 0 {
 		expected = w.Expected
 	}
-	values := []any{w.Stream, w.Pass, nullableText(w.From), nullableText(w.To), state, FormatTime(w.StartedAt), w.Cursor,
-		nullableText(w.Anchor), w.Seen, w.Pages, w.Records, expected, nullableText(w.Promise), run, nullableTime(w.CompletedAt)}
+	values := []any{w.Stream, w.Pass, sqlitefile.NullableText(w.From), sqlitefile.NullableText(w.To), state, sqlitefile.FormatTime(w.StartedAt), w.Cursor,
+		sqlitefile.NullableText(w.Anchor), w.Seen, w.Pages, w.Records, expected, sqlitefile.NullableText(w.Promise), run, sqlitefile.NullableTime(w.CompletedAt)}
 	if w.ID == 0 {
-		_, err := tx.get(doing, &w.ID, `INSERT INTO _windows (stream, pass, from_date, to_date, state, started_at, cursor,
+		_, err := tx.Get(doing, &w.ID, `INSERT INTO _windows (stream, pass, from_date, to_date, state, started_at, cursor,
 			anchor, seen, pages, records, expected, promise, run_id, completed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING window_id`, values...)
 		if err != nil {
 			return err
 		}
 		return tx.writeFreshness()
 	}
-	_, err := tx.exec(doing, `UPDATE _windows SET stream = ?, pass = ?, from_date = ?, to_date = ?, state = ?, started_at = ?, cursor = ?,
+	_, err := tx.Exec(doing, `UPDATE _windows SET stream = ?, pass = ?, from_date = ?, to_date = ?, state = ?, started_at = ?, cursor = ?,
 		anchor = ?, seen = ?, pages = ?, records = ?, expected = ?, promise = ?, run_id = ?, completed_at = ? WHERE window_id = ?`, append(values, w.ID)...)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"solarmirror/schema"
+	"solarmirror/store/storetest"
 )
 
 // benchBatch is how many requests each measured transaction is about.
@@ -21,7 +22,7 @@ func benchRows(first int64, n int, status, word string) (all []schema.Rows, keys
 		rows := schema.Rows{Table: t}
 		for _, key := range keys {
 			for i := range benchRowsOf(t) {
-				row := fillRow(t, i)
+				row := storetest.FillRow(t, i)
 				row[0] = key
 				for c, column := range t.Columns {
 					switch {
@@ -68,7 +69,7 @@ func BenchmarkWrite(b *testing.B) {
 					inserted, replaced = nil, keys
 				}
 				b.StartTimer()
-				must(b, m.update(b.Context(), func(tx *Tx) error {
+				must(b, m.Update(b.Context(), func(tx *Tx) error {
 					if err := tx.Upsert(rows, replaced); err != nil {
 						return err
 					}
@@ -96,7 +97,7 @@ func BenchmarkWrite(b *testing.B) {
 func BenchmarkStored(b *testing.B) {
 	m := benchWriter(b)
 	rows, _ := benchRows(1, benchBatch, "s", "w")
-	must(b, m.update(b.Context(), func(tx *Tx) error { return tx.Upsert(rows, nil) }))
+	must(b, m.Update(b.Context(), func(tx *Tx) error { return tx.Upsert(rows, nil) }))
 	keys := make([]NaturalKey, 50)
 	for i := range keys {
 		row := rows[0].Row(i * benchBatch / len(keys))

@@ -22,9 +22,11 @@ const (
 	modulePath  = "solarmirror"
 	moduleRoot  = "../.."
 	maxLines    = 500
+	maxFiles    = 30
 	simulation  = "sync/platform/platformtest"
 	commandTree = "cmd/"
 	testSize    = "store/testsize"
+	storeTest   = "store/storetest"
 )
 
 // floors lists, bottom up, what each package may import of ours. Packages below
@@ -32,24 +34,33 @@ const (
 // until it has its place here.
 func floors() map[string][]string {
 	return map[string][]string{
-		testSize:        {},
-		"schema":        {},
-		"sync/platform": {},
-		"sync/schedule": {},
-		"store":         {"schema"},
-		"sync/flatten":  {"schema"},
-		simulation:      {"sync/platform"},
-		"sync/scan":     {"sync/platform"},
-		"sync/pull":     {"sync/scan", "sync/platform", "sync/flatten", "store", "schema"},
-		"sync/push":     {"sync/platform", "store"},
+		testSize:           {},
+		"schema":           {},
+		"sync/platform":    {},
+		"sync/schedule":    {},
+		storeTest:          {"schema"},
+		"store/sqlitefile": {},
+		"store/identity":   {},
+		"store":            {"schema", "store/sqlitefile", "store/identity"},
+		"store/marts":      {"store", "store/sqlitefile", "schema"},
+		"store/forget":     {"store/marts", "store", "store/sqlitefile", "store/identity", "schema"},
+		"store/outbox":     {"store", "store/sqlitefile", "store/identity", "schema"},
+		"store/publish":    {"store/outbox", "store", "store/sqlitefile", "store/identity", "schema"},
+		"sync/flatten":     {"schema"},
+		simulation:         {"sync/platform"},
+		"sync/scan":        {"sync/platform"},
+		"sync/pull":        {"sync/scan", "sync/platform", "sync/flatten", "store/marts", "store", "store/sqlitefile", "schema"},
+		"sync/push":        {"sync/platform", "store/outbox", "store", "store/sqlitefile", "store/identity"},
 	}
 }
 
-// floorsOfTests lists what the test files of a package may import beyond floors and testSize.
+// floorsOfTests lists what the test files of a package may import beyond floors, testSize and
+// storeTest.
 func floorsOfTests() map[string][]string {
 	return map[string][]string{
-		"sync/pull": {simulation},
-		"sync/push": {simulation},
+		"store/marts": {"store/publish"},
+		"sync/pull":   {simulation, "store/forget", "store/publish"},
+		"sync/push":   {simulation},
 	}
 }
 
@@ -88,6 +99,7 @@ func checkArchitecture(tree fs.FS) (violations []string, files int, err error) {
 		violations = append(violations, checkFile(f)...)
 	}
 	violations = append(violations, undocumented(parsed)...)
+	violations = append(violations, crowded(parsed)...)
 	slices.Sort(violations)
 	return violations, len(parsed), nil
 }
@@ -181,9 +193,25 @@ func mayImport(f goFile, imported string) bool {
 	case strings.HasPrefix(f.dir, commandTree), slices.Contains(floors()[f.dir], imported):
 		return true
 	case f.isTest:
-		return imported == f.dir || imported == testSize || slices.Contains(floorsOfTests()[f.dir], imported)
+		return imported == f.dir || imported == testSize || imported == storeTest || slices.Contains(floorsOfTests()[f.dir], imported)
 	}
 	return false
+}
+
+// crowded names the packages with more than maxFiles files. Tests and commands are left out.
+func crowded(files []goFile) (violations []string) {
+	count := map[string]int{}
+	for _, f := range files {
+		if !f.isTest && !strings.HasPrefix(f.dir, commandTree) {
+			count[f.dir]++
+		}
+	}
+	for dir, n := range count {
+		if n > maxFiles {
+			violations = append(violations, fmt.Sprintf("%s: %d files, more than %d", dir, n, maxFiles))
+		}
+	}
+	return violations
 }
 
 // undocumented names the packages none of whose files opens with a package

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/term"
 
-	"solarmirror/store"
+	"solarmirror/store/outbox"
 	"solarmirror/sync/push"
 )
 
@@ -52,11 +52,11 @@ func (a *app) ask(in *bufio.Reader, question string) (string, error) {
 }
 
 // askHidden is ask for what the screen shall not show.
-func (a *app) askHidden(fd int, question string) (store.Password, error) {
+func (a *app) askHidden(fd int, question string) (outbox.Password, error) {
 	fmt.Fprint(a.stderr, question)
 	secret, err := term.ReadPassword(fd)
 	fmt.Fprintln(a.stderr)
-	return store.Password(secret), err
+	return outbox.Password(secret), err
 }
 
 // errGivenUp is a person who ends the input in place of an answer.
@@ -64,7 +64,7 @@ var errGivenUp = errors.New("nothing was queued: the input ended before all was 
 
 // askCompany asks for one company, and for each field again until it is valid. Empty answers are left out.
 func (a *app) askCompany(ctx context.Context) ([]push.Entry, error) {
-	var c store.Company
+	var c outbox.Company
 	err := a.converse(ctx, func(fd int) error {
 		err := a.askFields(&c)
 		if err == nil {
@@ -81,7 +81,7 @@ func (a *app) askCompany(ctx context.Context) ([]push.Entry, error) {
 	return []push.Entry{{Line: 1, Company: c, Err: push.Validate(c)}}, nil
 }
 
-func (a *app) askFields(c *store.Company) error {
+func (a *app) askFields(c *outbox.Company) error {
 	in := bufio.NewReader(a.stdin)
 	for _, q := range []struct {
 		label, field string // the field as faults name it
@@ -115,7 +115,7 @@ func (a *app) askFields(c *store.Company) error {
 }
 
 // askPassword asks twice, since nobody sees what is typed.
-func (a *app) askPassword(fd int, c *store.Company) error {
+func (a *app) askPassword(fd int, c *outbox.Company) error {
 	for {
 		var err error
 		if c.Password, err = a.askHidden(fd, "Password (not shown): "); err != nil {
@@ -136,7 +136,7 @@ func (a *app) askPassword(fd int, c *store.Company) error {
 }
 
 // accepts says what is wrong with one field, if something is.
-func (a *app) accepts(c store.Company, field string) bool {
+func (a *app) accepts(c outbox.Company, field string) bool {
 	var invalid *push.InvalidError
 	if !errors.As(push.Validate(c), &invalid) {
 		return true

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"solarmirror/store"
+	"solarmirror/store/publish"
 )
 
 func newBackupCommand(a *app) *cobra.Command {
@@ -43,7 +43,7 @@ it is, and run "solarmirror sync". What may have been sent since the backup is t
 			if keep < 0 {
 				return &usageError{command: cmd.CommandPath(), err: fmt.Errorf("--keep %d: a number of copies, or 0 to keep them all", keep)}
 			}
-			return a.backup(cmd.Context(), store.BackupOptions{To: to, Keep: keep, Wait: wait})
+			return a.backup(cmd.Context(), publish.BackupOptions{To: to, Keep: keep, Wait: wait})
 		},
 	}
 	cmd.Flags().StringVar(&to, "to", "", "`directory` the copies go to")
@@ -52,13 +52,13 @@ it is, and run "solarmirror sync". What may have been sent since the backup is t
 	return cmd
 }
 
-func (a *app) backup(ctx context.Context, o store.BackupOptions) error {
+func (a *app) backup(ctx context.Context, o publish.BackupOptions) error {
 	c, err := a.config()
 	if err != nil {
 		return err
 	}
 	o.Mirror, o.Outbox, o.Now = c.Mirror.Path, c.Outbox.Path, time.Now()
-	done, err := store.Backup(ctx, o)
+	done, err := publish.Backup(ctx, o)
 	if done == nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (a *app) backup(ctx context.Context, o store.BackupOptions) error {
 	return a.sayHowToRestore(done, c.Mirror.Path, c.Outbox.Path)
 }
 
-func (a *app) sayHowToRestore(done *store.Backups, mirror, outbox string) error {
+func (a *app) sayHowToRestore(done *publish.Backups, mirror, outbox string) error {
 	fmt.Fprint(a.stdout, "\nTo restore, stop every solarmirror that uses them, then:\n\n")
 	if done.Mirror != "" {
 		fmt.Fprintf(a.stdout, "  rm -f %s %s\n  install -D -m 644 %s %s\n",

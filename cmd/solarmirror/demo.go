@@ -17,6 +17,7 @@ import (
 	"solarmirror/cmd/internal/charts"
 	"solarmirror/cmd/internal/report"
 	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
 	"solarmirror/sync/pull"
@@ -46,7 +47,7 @@ configuration and no network; an earlier demo in the same place is replaced.`, d
 
 func (a *app) demo(ctx context.Context) error {
 	d := &demo{app: a, path: filepath.Join(demoDir, "solarmirror.db")}
-	lock, err := store.AcquireLock(ctx, d.path, "demo", false)
+	lock, err := sqlitefile.AcquireLock(ctx, d.path, "demo", false)
 	if err != nil {
 		return err
 	}

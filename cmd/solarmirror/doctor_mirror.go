@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"solarmirror/cmd/internal/age"
-	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/pull"
 )
 
@@ -72,7 +72,7 @@ func bytesText(n int64) string {
 const longWAL = 64 << 20
 
 func checkJournal(ctx context.Context, p *patient) finding {
-	mode, err := store.JournalMode(ctx, p.config.Mirror.Path)
+	mode, err := sqlitefile.JournalMode(ctx, p.config.Mirror.Path)
 	f := p.footprint
 	switch {
 	case err != nil:
@@ -91,8 +91,8 @@ func checkJournal(ctx context.Context, p *patient) finding {
 }
 
 func checkSchemaVersion(_ context.Context, p *patient) finding {
-	var newer *store.NewerError
-	var older *store.OlderError
+	var newer *sqlitefile.NewerError
+	var older *sqlitefile.OlderError
 	switch err := p.mirrorErr; {
 	case err == nil:
 		return found("%d, which is this program's", p.meta.SchemaVersion)
@@ -100,9 +100,9 @@ func checkSchemaVersion(_ context.Context, p *patient) finding {
 		return warning("solarmirror sync, which brings it up to date", "%d, and this program's is %d", older.Have, older.Want)
 	case errors.As(err, &newer):
 		return failure("install the newer solarmirror, or set [mirror] path to another file", "%d, and this program knows %d at the most", newer.Have, newer.Know)
-	case errors.Is(err, store.ErrNotMirror):
+	case errors.Is(err, sqlitefile.ErrNotMirror):
 		return failure("move it away or set [mirror] path to another file, then: solarmirror sync; if it was the mirror: "+restore, "%s is no mirror", p.config.Mirror.Path)
-	case errors.Is(err, store.ErrCorrupt):
+	case errors.Is(err, sqlitefile.ErrCorrupt):
 		return failure(restore, "%s is damaged", p.config.Mirror.Path)
 	default:
 		return failure("ls -l "+p.config.Mirror.Path, "%v", err)
@@ -118,11 +118,11 @@ const integrityDeadline = 30 * time.Second
 func checkIntegrity(ctx context.Context, p *patient) finding {
 	ctx, cancel := context.WithTimeout(ctx, integrityDeadline)
 	defer cancel()
-	faults, err := store.QuickCheck(ctx, p.config.Mirror.Path)
+	faults, err := sqlitefile.QuickCheck(ctx, p.config.Mirror.Path)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return leftOut(fmt.Sprintf("not through within %s; to take the time: solarmirror query \"PRAGMA quick_check\"", integrityDeadline))
-	case errors.Is(err, store.ErrCorrupt):
+	case errors.Is(err, sqlitefile.ErrCorrupt):
 		return failure(restore, "the file is damaged")
 	case err != nil:
 		return failure("solarmirror status", "%v", err)

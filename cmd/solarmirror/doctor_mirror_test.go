@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/pull"
 )
 
@@ -69,16 +70,16 @@ func TestDoctorFreeDisk(t *testing.T) {
 	const gib = 1 << 30
 	for _, tc := range []struct {
 		name string
-		disk store.Footprint
+		disk sqlitefile.Footprint
 		want severity
 		says string
 	}{
-		{"enough", store.Footprint{Size: 4 * gib, Free: 8 * gib, FreeKnown: true}, fine, "8.0 GiB free"},
-		{"less than twice the database", store.Footprint{Size: 4 * gib, Free: 8*gib - 1, FreeKnown: true}, warned, "df -h"},
-		{"a small database and 1 GiB", store.Footprint{Size: 1000, Free: gib, FreeKnown: true}, fine, "1000 bytes"},
-		{"a small database and less", store.Footprint{Size: 1000, Free: gib - 1, FreeKnown: true}, warned, "1.0 GiB would do"},
-		{"too little for a sync", store.Footprint{Size: 1000, Free: 32<<20 - 1, FreeKnown: true}, unfit, "df -h"},
-		{"not known", store.Footprint{Size: 1000}, skipped, "not checked"},
+		{"enough", sqlitefile.Footprint{Size: 4 * gib, Free: 8 * gib, FreeKnown: true}, fine, "8.0 GiB free"},
+		{"less than twice the database", sqlitefile.Footprint{Size: 4 * gib, Free: 8*gib - 1, FreeKnown: true}, warned, "df -h"},
+		{"a small database and 1 GiB", sqlitefile.Footprint{Size: 1000, Free: gib, FreeKnown: true}, fine, "1000 bytes"},
+		{"a small database and less", sqlitefile.Footprint{Size: 1000, Free: gib - 1, FreeKnown: true}, warned, "1.0 GiB would do"},
+		{"too little for a sync", sqlitefile.Footprint{Size: 1000, Free: 32<<20 - 1, FreeKnown: true}, unfit, "df -h"},
+		{"not known", sqlitefile.Footprint{Size: 1000}, skipped, "not checked"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -93,16 +94,16 @@ func TestDoctorJournal(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name   string
-		beside store.Footprint // the files beside the mirror
+		beside sqlitefile.Footprint // the files beside the mirror
 		mode   string
 		want   severity
 		says   string
 	}{
-		{"good", store.Footprint{}, "WAL", fine, "wal"},
-		{"in use", store.Footprint{HasWAL: true, HasSHM: true, WAL: 16 << 20}, "WAL", fine, "16.0 MiB"},
-		{"switched by another program", store.Footprint{}, "DELETE", warned, `"delete", not wal`},
-		{"kept from being emptied", store.Footprint{HasWAL: true, HasSHM: true, WAL: longWAL + 1}, "WAL", warned, "64.0 MiB"},
-		{"copied in part", store.Footprint{HasSHM: true}, "WAL", warned, "mirror.db-shm"},
+		{"good", sqlitefile.Footprint{}, "WAL", fine, "wal"},
+		{"in use", sqlitefile.Footprint{HasWAL: true, HasSHM: true, WAL: 16 << 20}, "WAL", fine, "16.0 MiB"},
+		{"switched by another program", sqlitefile.Footprint{}, "DELETE", warned, `"delete", not wal`},
+		{"kept from being emptied", sqlitefile.Footprint{HasWAL: true, HasSHM: true, WAL: longWAL + 1}, "WAL", warned, "64.0 MiB"},
+		{"copied in part", sqlitefile.Footprint{HasSHM: true}, "WAL", warned, "mirror.db-shm"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -13,6 +13,7 @@ import (
 
 	"solarmirror/cmd/internal/config"
 	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
 )
@@ -36,7 +37,7 @@ type patient struct {
 	client       *platform.Client // nil without a base URL
 	contact      contact
 	contactErr   error
-	footprint    store.Footprint
+	footprint    sqlitefile.Footprint
 	footprintErr error
 	mirror       *store.Mirror // nil when it could not be opened
 	mirrorErr    error
@@ -48,7 +49,7 @@ func (p *patient) gather(ctx context.Context) {
 	if p.configErr != nil {
 		return
 	}
-	p.footprint, p.footprintErr = store.MeasureFootprint(p.config.Mirror.Path) // before SQLite makes files of its own beside it
+	p.footprint, p.footprintErr = sqlitefile.MeasureFootprint(p.config.Mirror.Path) // before SQLite makes files of its own beside it
 	p.openMirror(ctx)
 	p.reach(ctx)
 }
@@ -194,7 +195,7 @@ func (p *patient) lacksFile() string {
 	if why := p.lacksFootprint(); why != "" {
 		return why
 	}
-	if !p.footprint.Exists || errors.Is(p.mirrorErr, store.ErrNoDatabase) {
+	if !p.footprint.Exists || errors.Is(p.mirrorErr, sqlitefile.ErrNoDatabase) {
 		return fmt.Sprintf("there is no database yet at %s", p.config.Mirror.Path)
 	}
 	return ""
@@ -202,8 +203,8 @@ func (p *patient) lacksFile() string {
 
 // lacksDatabase is for checks that any solarmirror database will do for, of whichever schema.
 func (p *patient) lacksDatabase() string {
-	var older *store.OlderError
-	var newer *store.NewerError
+	var older *sqlitefile.OlderError
+	var newer *sqlitefile.NewerError
 	if errors.As(p.mirrorErr, &older) || errors.As(p.mirrorErr, &newer) {
 		return ""
 	}

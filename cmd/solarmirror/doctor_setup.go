@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"solarmirror/cmd/internal/config"
-	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 )
 
 func checkConfig(_ context.Context, p *patient) finding {
@@ -99,8 +99,8 @@ func checkOutboxModes(o config.Outbox) (f finding, bad bool) {
 		private = append(private, o.KeyFile)
 	}
 	for _, path := range private {
-		var open *store.ModeError
-		switch err := store.CheckPrivate(path); {
+		var open *sqlitefile.ModeError
+		switch err := sqlitefile.CheckPrivate(path); {
 		case errors.As(err, &open):
 			return failure(fmt.Sprintf("chmod %o %s", open.Want, path), "%s is open to other users (mode %04o), and passwords are kept there", path, open.Mode.Perm()), true
 		case err != nil:

@@ -16,7 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"solarmirror/cmd/internal/config"
-	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 )
 
 var doctorTime = time.Date(2026, 5, 6, 12, 0, 0, 0, time.UTC)
@@ -165,7 +165,7 @@ func TestDoctorFileModes(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			p := newTestPatient(t)
-			p.footprint = store.Footprint{Dir: "dir", Exists: tc.exists}
+			p.footprint = sqlitefile.Footprint{Dir: "dir", Exists: tc.exists}
 			p.access = func(path string, write bool) error {
 				if (wish{filepath.Base(path), write}) == tc.denied {
 					return fs.ErrPermission

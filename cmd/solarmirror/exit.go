@@ -8,6 +8,7 @@ import (
 
 	"solarmirror/cmd/internal/config"
 	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
 	"solarmirror/sync/push"
@@ -33,7 +34,7 @@ func exitCode(ctx context.Context, err error) int {
 	var usage *usageError
 	var configuration *config.Error
 	var auth *platform.AuthError
-	var locked *store.LockedError
+	var locked *sqlitefile.LockedError
 	var other *store.OtherPlatformError
 	var stale *staleError
 	var partial *pull.PartialError
@@ -50,7 +51,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitUsage
 	case errors.As(err, &partial), errors.As(err, &differences), errors.As(err, &incomplete) && incomplete.Done > 0:
 		return exitPartial
-	case errors.Is(err, store.ErrNoDatabase):
+	case errors.Is(err, sqlitefile.ErrNoDatabase):
 		return exitNoDatabase
 	case errors.As(err, &locked):
 		return exitLocked

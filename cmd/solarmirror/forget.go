@@ -11,7 +11,10 @@ import (
 
 	"solarmirror/cmd/internal/config"
 	"solarmirror/store"
-	"solarmirror/sync/push"
+	"solarmirror/store/forget"
+	"solarmirror/store/identity"
+	"solarmirror/store/outbox"
+	"solarmirror/store/sqlitefile"
 )
 
 // readerPatience is how long forget waits for readers of an old state of the mirror.
@@ -42,7 +45,7 @@ that others made in the mirror.`,
 		Example: "  solarmirror forget 123.456.789-09",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !push.ValidTaxID(args[0]) {
+			if !identity.ValidTaxID(args[0]) {
 				return &usageError{command: cmd.CommandPath(), err: errors.New("this is neither a CPF nor a CNPJ: its check digits are wrong")}
 			}
 			if err := a.confirm(cmd, yes, "Erase this person for good?"); err != nil {
@@ -58,8 +61,8 @@ that others made in the mirror.`,
 
 // forget takes both locks before it changes anything: nothing may send or read the person while they are erased.
 func (a *app) forget(ctx context.Context, taxID string, wait bool) error {
-	return a.withOutbox(ctx, func(c config.Config, outbox *store.Outbox) error {
-		lock, err := store.AcquireLock(ctx, c.Outbox.Path, "forget", wait)
+	return a.withOutbox(ctx, func(c config.Config, outbox *outbox.Outbox) error {
+		lock, err := sqlitefile.AcquireLock(ctx, c.Outbox.Path, "forget", wait)
 		if err != nil {
 			return err
 		}
@@ -73,9 +76,9 @@ func (a *app) forget(ctx context.Context, taxID string, wait bool) error {
 		if err != nil {
 			return err
 		}
-		var done []store.Forgotten
+		var done []forget.Change
 		if mirror != nil {
-			done, err = store.Forget(ctx, mirror, taxID, intents, readerPatience)
+			done, err = forget.Person(ctx, mirror, taxID, intents, readerPatience)
 		}
 		return errors.Join(err, a.printForgotten(len(intents), done))
 	})
@@ -90,7 +93,7 @@ func (a *app) mirrorToForget(ctx context.Context, c config.Config, wait bool) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	lock, err := store.AcquireLock(ctx, c.Mirror.Path, "forget", wait)
+	lock, err := sqlitefile.AcquireLock(ctx, c.Mirror.Path, "forget", wait)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -105,7 +108,7 @@ func (a *app) mirrorToForget(ctx context.Context, c config.Config, wait bool) (*
 	}, nil
 }
 
-func (a *app) printForgotten(outboxRows int, done []store.Forgotten) error {
+func (a *app) printForgotten(outboxRows int, done []forget.Change) error {
 	t := newTable("table", "rows", "what was done")
 	if outboxRows > 0 {
 		t.add("company_outbox", outboxRows, "deleted")

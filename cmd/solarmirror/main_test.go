@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/store/testsize"
 	"solarmirror/sync/platform/platformtest"
 )
@@ -82,7 +83,7 @@ func lock(ts *testscript.TestScript, negated bool, args []string) {
 	if negated || len(args) != 1 {
 		ts.Fatalf("usage: lock FILE")
 	}
-	held, err := store.AcquireLock(context.Background(), ts.MkAbs(args[0]), "sync", false)
+	held, err := sqlitefile.AcquireLock(context.Background(), ts.MkAbs(args[0]), "sync", false)
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(held.Release()) })
 }

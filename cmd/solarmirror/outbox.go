@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
-	"solarmirror/store"
+	"solarmirror/store/outbox"
 )
 
 func newOutboxCommand(a *app) *cobra.Command {
@@ -36,7 +36,7 @@ waits, is in doubt or was created is rejected, unless the row says allow_duplica
 }
 
 // withOutbox opens the configured outbox around f.
-func (a *app) withOutbox(ctx context.Context, f func(config.Config, *store.Outbox) error) error {
+func (a *app) withOutbox(ctx context.Context, f func(config.Config, *outbox.Outbox) error) error {
 	c, err := a.config()
 	if err != nil {
 		return err
@@ -45,16 +45,16 @@ func (a *app) withOutbox(ctx context.Context, f func(config.Config, *store.Outbo
 	if err != nil {
 		return err
 	}
-	outbox, err := openOutbox(ctx, c, log, time.Now)
+	box, err := openOutbox(ctx, c, log, time.Now)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f(c, outbox), outbox.Close())
+	return errors.Join(f(c, box), box.Close())
 }
 
 // tell tells the mirror, if there is one, where rows stand now. A mirror that cannot be told is no failure: the next push
 // does it.
-func (a *app) tell(ctx context.Context, c config.Config, rows ...store.OutboxRow) {
+func (a *app) tell(ctx context.Context, c config.Config, rows ...outbox.Row) {
 	creations, err := openCreations(ctx, c)
 	if err == nil && creations != nil {
 		err = errors.Join(creations.Record(ctx, rows...), creations.Close())

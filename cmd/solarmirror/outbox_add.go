@@ -13,7 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
-	"solarmirror/store"
+	"solarmirror/store/identity"
+	"solarmirror/store/outbox"
 	"solarmirror/sync/push"
 )
 
@@ -121,7 +122,7 @@ func (a *app) readImport(path, format string) ([]push.Entry, error) {
 
 // queue adds the valid entries to the outbox and says what is wrong with the others.
 func (a *app) queue(ctx context.Context, entries []push.Entry, f importFlags) error {
-	var valid []store.Company
+	var valid []outbox.Company
 	var lines []int // of valid
 	invalid := 0
 	for _, e := range entries {
@@ -142,9 +143,9 @@ func (a *app) queue(ctx context.Context, entries []push.Entry, f importFlags) er
 	case len(valid) == 0:
 		return fmt.Errorf("nothing was queued: none of %d companies is valid", len(entries))
 	}
-	return a.withOutbox(ctx, func(c config.Config, outbox *store.Outbox) error {
-		rows, err := outbox.Add(ctx, valid, f.allowDuplicate)
-		var duplicate *store.DuplicateError
+	return a.withOutbox(ctx, func(c config.Config, box *outbox.Outbox) error {
+		rows, err := box.Add(ctx, valid, f.allowDuplicate)
+		var duplicate *outbox.DuplicateError
 		if errors.As(err, &duplicate) {
 			return fmt.Errorf("nothing was queued: line %d: %w", lines[duplicate.Index], duplicate)
 		}
@@ -156,10 +157,10 @@ func (a *app) queue(ctx context.Context, entries []push.Entry, f importFlags) er
 	})
 }
 
-func (a *app) printQueued(rows []store.OutboxRow) error {
+func (a *app) printQueued(rows []outbox.Row) error {
 	t := newTable("id", "tax number", "e-mail", "state")
 	for _, r := range rows {
-		t.add(r.ID, store.MaskTaxID(r.TaxID()), store.MaskEmail(r.Email), string(r.State))
+		t.add(r.ID, identity.MaskTaxID(r.TaxID()), identity.MaskEmail(r.Email), string(r.State))
 	}
 	if err := t.write(a.stdout); err != nil {
 		return err
@@ -169,11 +170,11 @@ func (a *app) printQueued(rows []store.OutboxRow) error {
 }
 
 // reportDryRun says line by line what would be done. Only the outbox knows the duplicates.
-func (a *app) reportDryRun(ctx context.Context, valid []store.Company, lines []int, invalid int, allowDuplicate bool) error {
+func (a *app) reportDryRun(ctx context.Context, valid []outbox.Company, lines []int, invalid int, allowDuplicate bool) error {
 	duplicates := 0
-	err := a.withOutbox(ctx, func(_ config.Config, outbox *store.Outbox) error {
+	err := a.withOutbox(ctx, func(_ config.Config, box *outbox.Outbox) error {
 		for i, company := range valid {
-			found, err := outbox.Duplicate(ctx, company)
+			found, err := box.Duplicate(ctx, company)
 			if err != nil {
 				return err
 			}

@@ -9,14 +9,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
-	"solarmirror/store"
+	"solarmirror/store/outbox"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/push"
 )
 
 // changeRow runs one change of one row, tells the mirror and prints where the row stands.
-func (a *app) changeRow(ctx context.Context, id int64, change func(*store.Outbox) (store.OutboxRow, error)) error {
-	return a.withOutbox(ctx, func(c config.Config, outbox *store.Outbox) error {
-		row, err := change(outbox)
+func (a *app) changeRow(ctx context.Context, id int64, change func(*outbox.Outbox) (outbox.Row, error)) error {
+	return a.withOutbox(ctx, func(c config.Config, box *outbox.Outbox) error {
+		row, err := change(box)
 		if err != nil {
 			return err
 		}
@@ -47,13 +48,13 @@ A row in doubt is not tried again this way; see "solarmirror outbox resolve".`,
 			if err != nil {
 				return err
 			}
-			return a.changeRow(cmd.Context(), id, func(outbox *store.Outbox) (store.OutboxRow, error) {
+			return a.changeRow(cmd.Context(), id, func(box *outbox.Outbox) (outbox.Row, error) {
 				if correction == nil {
-					if err := a.needsNoCorrection(cmd.Context(), outbox, id); err != nil {
-						return store.OutboxRow{}, err
+					if err := a.needsNoCorrection(cmd.Context(), box, id); err != nil {
+						return outbox.Row{}, err
 					}
 				}
-				return outbox.Retry(cmd.Context(), id, correction)
+				return box.Retry(cmd.Context(), id, correction)
 			})
 		},
 	}
@@ -62,7 +63,7 @@ A row in doubt is not tried again this way; see "solarmirror outbox resolve".`,
 }
 
 // readCorrection reads the one company of --from; nil without.
-func (a *app) readCorrection(from string) (*store.Company, error) {
+func (a *app) readCorrection(from string) (*outbox.Company, error) {
 	if from == "" {
 		return nil, nil
 	}
@@ -80,12 +81,12 @@ func (a *app) readCorrection(from string) (*store.Company, error) {
 }
 
 // needsNoCorrection refuses a row that the next push would only reject.
-func (a *app) needsNoCorrection(ctx context.Context, outbox *store.Outbox, id int64) error {
-	row, err := outbox.Row(ctx, id)
+func (a *app) needsNoCorrection(ctx context.Context, box *outbox.Outbox, id int64) error {
+	row, err := box.Row(ctx, id)
 	if err != nil {
 		return err
 	}
-	if row.State != store.StateRejected && row.State != store.StatePending {
+	if row.State != outbox.StateRejected && row.State != outbox.StatePending {
 		return nil // Retry says what can be done
 	}
 	company := push.Normalise(row.Company)
@@ -117,15 +118,15 @@ company twice and a wrong "done" never creates it.`,
 			if err != nil {
 				return err
 			}
-			if as != string(store.StateDone) && as != string(store.StatePending) {
+			if as != string(outbox.StateDone) && as != string(outbox.StatePending) {
 				return &usageError{command: cmd.CommandPath(), err: fmt.Errorf("--as is %q; it must be done or pending", as)}
 			}
 			if err := a.confirm(cmd, yes, fmt.Sprintf("Settle row %d as %s?", id, as)); err != nil {
 				return err
 			}
-			return a.changeRow(cmd.Context(), id, func(outbox *store.Outbox) (store.OutboxRow, error) {
-				row, err := outbox.Resolve(cmd.Context(), id, as == string(store.StateDone))
-				if err == nil && row.State == store.StatePending && !row.HasPassword {
+			return a.changeRow(cmd.Context(), id, func(box *outbox.Outbox) (outbox.Row, error) {
+				row, err := box.Resolve(cmd.Context(), id, as == string(outbox.StateDone))
+				if err == nil && row.State == outbox.StatePending && !row.HasPassword {
 					fmt.Fprintf(a.stderr, "its password was erased; give the company again with \"%s outbox retry %d --from FILE\"\n", commandName(), id)
 				}
 				return row, err
@@ -159,8 +160,8 @@ func newOutboxCancelCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.changeRow(cmd.Context(), id, func(outbox *store.Outbox) (store.OutboxRow, error) {
-				return outbox.Cancel(cmd.Context(), id)
+			return a.changeRow(cmd.Context(), id, func(box *outbox.Outbox) (outbox.Row, error) {
+				return box.Cancel(cmd.Context(), id)
 			})
 		},
 	}
@@ -177,7 +178,7 @@ company_creations, and their companies still count as created. Every push does t
 		Example: "  solarmirror outbox purge --older-than 30",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withOutbox(cmd.Context(), func(c config.Config, outbox *store.Outbox) error {
+			return a.withOutbox(cmd.Context(), func(c config.Config, box *outbox.Outbox) error {
 				keep := c.Outbox.KeepDays
 				switch {
 				case cmd.Flags().Changed("older-than") && olderThan < 0:
@@ -187,7 +188,7 @@ company_creations, and their companies still count as created. Every push does t
 				case keep == 0:
 					return &usageError{command: cmd.CommandPath(), err: errors.New("[outbox] keep_days keeps rows for ever; say --older-than")}
 				}
-				purged, err := outbox.Purge(cmd.Context(), time.Now().Add(-days(keep)))
+				purged, err := box.Purge(cmd.Context(), time.Now().Add(-days(keep)))
 				if err != nil {
 					return err
 				}
@@ -210,7 +211,7 @@ from backups of the outbox; without it sealed passwords are lost.`,
 		Example: "  solarmirror outbox keygen /run/secrets/outbox.key",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := store.GenerateKey(args[0]); err != nil {
+			if err := sqlitefile.GenerateKey(args[0]); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintf(a.stdout, "Made %s. Name it in the configuration:\n\n[outbox]\nkey_file = %q\n", args[0], args[0])

@@ -10,13 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
-	"solarmirror/store"
+	"solarmirror/store/identity"
+	"solarmirror/store/outbox"
 )
 
 func newOutboxListCommand(a *app) *cobra.Command {
 	var asJSON bool
 	var states []string
-	for _, s := range store.OutboxStates() {
+	for _, s := range outbox.States() {
 		states = append(states, string(s))
 	}
 	cmd := &cobra.Command{
@@ -26,15 +27,15 @@ func newOutboxListCommand(a *app) *cobra.Command {
 		Example:   "  solarmirror outbox list ambiguous rejected",
 		ValidArgs: states,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var wanted []store.OutboxState
+			var wanted []outbox.State
 			for _, arg := range args {
 				if !slices.Contains(states, arg) {
 					return &usageError{command: cmd.CommandPath(), err: fmt.Errorf("there is no state %q; did you mean %q?", arg, config.Nearest(arg, states))}
 				}
-				wanted = append(wanted, store.OutboxState(arg))
+				wanted = append(wanted, outbox.State(arg))
 			}
-			return a.withOutbox(cmd.Context(), func(_ config.Config, outbox *store.Outbox) error {
-				rows, err := outbox.Rows(cmd.Context(), wanted...)
+			return a.withOutbox(cmd.Context(), func(_ config.Config, box *outbox.Outbox) error {
+				rows, err := box.Rows(cmd.Context(), wanted...)
 				if err != nil {
 					return err
 				}
@@ -76,7 +77,7 @@ type attemptJSON struct {
 	Error      string     `json:"error,omitempty"`
 }
 
-func rowResult(r store.OutboxRow) rowJSON {
+func rowResult(r outbox.Row) rowJSON {
 	return rowJSON{
 		ID: r.ID, IntentID: r.IntentID, State: string(r.State), Name: r.Name, Surname: r.Surname, Email: r.Email, CPF: r.CPF, CNPJ: r.CNPJ,
 		HasPassword: r.HasPassword, AllowDuplicate: r.AllowDuplicate, Attempts: r.Attempts, CreatedAt: r.CreatedAt,
@@ -85,7 +86,7 @@ func rowResult(r store.OutboxRow) rowJSON {
 	}
 }
 
-func (a *app) printRows(rows []store.OutboxRow, asJSON bool) error {
+func (a *app) printRows(rows []outbox.Row, asJSON bool) error {
 	if asJSON {
 		encoder := json.NewEncoder(a.stdout)
 		for _, r := range rows {
@@ -101,7 +102,7 @@ func (a *app) printRows(rows []store.OutboxRow, asJSON bool) error {
 	}
 	t := newTable("id", "state", "tax number", "e-mail", "queued (UTC)", "attempts", "next (UTC)", "error")
 	for _, r := range rows {
-		t.add(r.ID, string(r.State), store.MaskTaxID(r.TaxID()), store.MaskEmail(r.Email), minute(r.CreatedAt), r.Attempts,
+		t.add(r.ID, string(r.State), identity.MaskTaxID(r.TaxID()), identity.MaskEmail(r.Email), minute(r.CreatedAt), r.Attempts,
 			minuteOrNil(known(r.NextAttemptAt)), printable(r.Error))
 	}
 	return t.write(a.stdout)
@@ -119,12 +120,12 @@ func newOutboxShowCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.withOutbox(cmd.Context(), func(_ config.Config, outbox *store.Outbox) error {
-				row, err := outbox.Row(cmd.Context(), id)
+			return a.withOutbox(cmd.Context(), func(_ config.Config, box *outbox.Outbox) error {
+				row, err := box.Row(cmd.Context(), id)
 				if err != nil {
 					return err
 				}
-				attempts, err := outbox.Attempts(cmd.Context(), id)
+				attempts, err := box.Attempts(cmd.Context(), id)
 				if err != nil {
 					return err
 				}
@@ -136,7 +137,7 @@ func newOutboxShowCommand(a *app) *cobra.Command {
 	return cmd
 }
 
-func (a *app) printRow(r store.OutboxRow, attempts []store.OutboxAttempt, asJSON bool) error {
+func (a *app) printRow(r outbox.Row, attempts []outbox.Attempt, asJSON bool) error {
 	if asJSON {
 		out := rowResult(r)
 		for _, at := range attempts {

@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
-	"solarmirror/store"
+	"solarmirror/store/publish"
+	"solarmirror/store/sqlitefile"
 )
 
 func newPublishCommand(a *app) *cobra.Command {
@@ -69,30 +70,30 @@ func (a *app) publish(ctx context.Context, to string, wait bool) error {
 }
 
 // publishMirror makes the configured copy.
-func publishMirror(ctx context.Context, c config.Config, wait bool) (*store.Published, error) {
-	if err := store.MustExist(c.Mirror.Path); err != nil { // before a key is made
+func publishMirror(ctx context.Context, c config.Config, wait bool) (*publish.Published, error) {
+	if err := sqlitefile.MustExist(c.Mirror.Path); err != nil { // before a key is made
 		return nil, err
 	}
-	o := store.PublishOptions{To: c.Publish.Path, KeepVersions: c.Publish.KeepVersions, Wait: wait}
+	o := publish.Options{To: c.Publish.Path, KeepVersions: c.Publish.KeepVersions, Wait: wait}
 	if c.Publish.MaskPersonalData {
 		key, err := pseudonymKey(ctx, c)
 		if err != nil {
 			return nil, err
 		}
-		o.Mask = &store.Masking{Key: key, KeepExtra: c.Publish.KeepExtra}
+		o.Mask = &publish.Masking{Key: key, KeepExtra: c.Publish.KeepExtra}
 	}
-	return store.Publish(ctx, c.Mirror.Path, o)
+	return publish.Copy(ctx, c.Mirror.Path, o)
 }
 
 // pseudonymKey reads the configured key, which must be there: a mistyped name shall not give new pseudonyms. Without a name the key lies
 // with the outbox, and the first publish makes it.
-func pseudonymKey(ctx context.Context, c config.Config) (store.PseudonymKey, error) {
+func pseudonymKey(ctx context.Context, c config.Config) (publish.PseudonymKey, error) {
 	if c.Publish.PseudonymKeyFile == "" {
-		return store.EnsurePseudonymKey(ctx, filepath.Join(filepath.Dir(c.Outbox.Path), "pseudonym.key"))
+		return publish.EnsurePseudonymKey(ctx, filepath.Join(filepath.Dir(c.Outbox.Path), "pseudonym.key"))
 	}
-	key, err := store.ReadPseudonymKey(ctx, c.Publish.PseudonymKeyFile)
+	key, err := publish.ReadPseudonymKey(ctx, c.Publish.PseudonymKeyFile)
 	if err != nil {
-		return store.PseudonymKey{}, &config.Error{Problems: []string{"publish.pseudonym_key_file: " + err.Error()}}
+		return publish.PseudonymKey{}, &config.Error{Problems: []string{"publish.pseudonym_key_file: " + err.Error()}}
 	}
 	return key, nil
 }

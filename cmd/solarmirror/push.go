@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
-	"solarmirror/store"
+	"solarmirror/store/outbox"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/push"
 )
 
@@ -60,7 +61,7 @@ func withPusher(ctx context.Context, c config.Config, p *push.Pusher, wait bool,
 		return err
 	}
 	defer outbox.Close()
-	lock, err := store.AcquireLock(ctx, c.Outbox.Path, "push", wait)
+	lock, err := sqlitefile.AcquireLock(ctx, c.Outbox.Path, "push", wait)
 	if err != nil {
 		return err
 	}
@@ -79,22 +80,22 @@ func withPusher(ctx context.Context, c config.Config, p *push.Pusher, wait bool,
 func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
 
 // openOutbox opens the configured outbox, with its key.
-func openOutbox(ctx context.Context, c config.Config, log zerolog.Logger, now func() time.Time) (*store.Outbox, error) {
-	o := store.OutboxOptions{Now: now, Log: log}
+func openOutbox(ctx context.Context, c config.Config, log zerolog.Logger, now func() time.Time) (*outbox.Outbox, error) {
+	o := outbox.Options{Now: now, Log: log}
 	if c.Outbox.KeyFile != "" {
-		key, err := store.ReadSealingKey(ctx, c.Outbox.KeyFile)
+		key, err := outbox.ReadSealingKey(ctx, c.Outbox.KeyFile)
 		if err != nil {
 			return nil, &config.Error{Problems: []string{"outbox.key_file: " + err.Error()}}
 		}
 		o.Key = key
 	}
-	return store.OpenOutbox(ctx, c.Outbox.Path, o)
+	return outbox.Open(ctx, c.Outbox.Path, o)
 }
 
 // openCreations opens what the mirror knows of the outbox; nil before there is a mirror.
-func openCreations(ctx context.Context, c config.Config) (*store.Creations, error) {
-	creations, err := store.OpenCreations(ctx, c.Mirror.Path)
-	if errors.Is(err, store.ErrNoDatabase) {
+func openCreations(ctx context.Context, c config.Config) (*outbox.Creations, error) {
+	creations, err := outbox.OpenCreations(ctx, c.Mirror.Path)
+	if errors.Is(err, sqlitefile.ErrNoDatabase) {
 		return nil, nil
 	}
 	return creations, err
@@ -102,19 +103,19 @@ func openCreations(ctx context.Context, c config.Config) (*store.Creations, erro
 
 // pushJSON is the result of a push as --json prints it.
 type pushJSON struct {
-	Done      int                         `json:"done"`
-	Rejected  int                         `json:"rejected"`
-	Ambiguous int                         `json:"ambiguous"`
-	Postponed int                         `json:"postponed"`
-	Unsent    int                         `json:"unsent"`
-	Doubted   int                         `json:"doubted"`   // found half done, or forgotten by a backup
-	Confirmed int                         `json:"confirmed"` // doubts settled by evidence
-	Purged    int64                       `json:"purged"`
-	Outbox    map[store.OutboxState]int64 `json:"outbox"` // all rows, by state
+	Done      int                    `json:"done"`
+	Rejected  int                    `json:"rejected"`
+	Ambiguous int                    `json:"ambiguous"`
+	Postponed int                    `json:"postponed"`
+	Unsent    int                    `json:"unsent"`
+	Doubted   int                    `json:"doubted"`   // found half done, or forgotten by a backup
+	Confirmed int                    `json:"confirmed"` // doubts settled by evidence
+	Purged    int64                  `json:"purged"`
+	Outbox    map[outbox.State]int64 `json:"outbox"` // all rows, by state
 }
 
 // printPush says what a push did and what the outbox holds after it.
-func (a *app) printPush(ctx context.Context, r *push.Report, outbox *store.Outbox, asJSON bool) error {
+func (a *app) printPush(ctx context.Context, r *push.Report, outbox *outbox.Outbox, asJSON bool) error {
 	counts, err := outbox.Counts(context.WithoutCancel(ctx))
 	if err != nil {
 		return err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/pull"
 )
 
@@ -41,7 +41,7 @@ func (a *app) replay(ctx context.Context, ids []int64, wait bool) error {
 	if err != nil {
 		return err
 	}
-	if err := store.MustExist(c.Mirror.Path); err != nil {
+	if err := sqlitefile.MustExist(c.Mirror.Path); err != nil {
 		return err
 	}
 	mirror, release, err := openMirror(ctx, c, log, writeFlags{command: "rejects replay", wait: wait})

@@ -12,6 +12,7 @@ import (
 
 	"solarmirror/cmd/internal/statuspage"
 	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/pull"
 	"solarmirror/sync/schedule"
 )
@@ -65,7 +66,7 @@ func (a *app) run(ctx context.Context, wait bool) error {
 
 // run works until ctx ends or a database is found damaged. It holds a lock of its own, beside the mirror's: two workers would each do everything.
 func (w *worker) run(ctx context.Context, wait bool) error {
-	lock, err := store.AcquireLock(ctx, w.config.Mirror.Path+".run", "run", wait)
+	lock, err := sqlitefile.AcquireLock(ctx, w.config.Mirror.Path+".run", "run", wait)
 	if err != nil {
 		return err
 	}
@@ -138,9 +139,9 @@ func (e *damageError) Unwrap() error { return e.error }
 // to be told at once. It returns when each job last started, so that what was missed is made up for.
 func (w *worker) lastStarts(ctx context.Context) (map[string]time.Time, error) {
 	mirror, err := store.OpenReadOnly(ctx, w.config.Mirror.Path)
-	var older *store.OlderError
+	var older *sqlitefile.OlderError
 	switch {
-	case errors.Is(err, store.ErrNoDatabase):
+	case errors.Is(err, sqlitefile.ErrNoDatabase):
 		return nil, nil
 	case errors.As(err, &older):
 		if err := w.withMirror(ctx, "upgrade", func(*store.Mirror) error { return nil }); err != nil {
@@ -190,7 +191,7 @@ func (w *worker) countFullReads(ctx context.Context, mirror *store.Mirror, last 
 func (w *worker) withMirror(ctx context.Context, job string, work func(*store.Mirror) error) error {
 	how := writeFlags{command: "run: " + job, now: w.clock.Now}
 	mirror, release, err := openMirror(ctx, w.config, w.log, how)
-	var locked *store.LockedError
+	var locked *sqlitefile.LockedError
 	if errors.As(err, &locked) {
 		w.log.Warn().Str("job", job).AnErr("cause", err).Msg("job waits for the mirror")
 		how.wait = true
@@ -209,7 +210,7 @@ func (w *worker) withMirror(ctx context.Context, job string, work func(*store.Mi
 const maxWAL = 256 << 20
 
 func (w *worker) checkWAL() {
-	f, err := store.MeasureFootprint(w.config.Mirror.Path)
+	f, err := sqlitefile.MeasureFootprint(w.config.Mirror.Path)
 	if err != nil {
 		w.log.Warn().Err(err).Msg("the WAL could not be measured")
 		return

@@ -11,6 +11,8 @@ import (
 	"solarmirror/cmd/internal/config"
 	"solarmirror/cmd/internal/statuspage"
 	"solarmirror/store"
+	"solarmirror/store/outbox"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
 	"solarmirror/sync/push"
@@ -105,7 +107,7 @@ func (w *worker) job(name string, work func(context.Context, *account) error) fu
 		}
 		w.log.WithLevel(levelOf(outcome, did.idle)).Str("job", name).Str("outcome", string(outcome)).
 			Dict("did", did.facts).Dur("took_ms", w.clock.Now().Sub(began)).AnErr("error", failure).Msg("job ended")
-		if errors.Is(err, store.ErrCorrupt) {
+		if errors.Is(err, sqlitefile.ErrCorrupt) {
 			w.stop(&damageError{err})
 		}
 		return outcome, err
@@ -226,7 +228,7 @@ func (w *worker) push(ctx context.Context, did *account) error {
 
 // recordPush makes a run of a push that did something, or ended otherwise than the one before it: the usual one, every minute, finds
 // nothing to send and would fill the ledger.
-func (w *worker) recordPush(ctx context.Context, ledger *store.Creations, began time.Time, report *push.Report, idle bool, cause error) error {
+func (w *worker) recordPush(ctx context.Context, ledger *outbox.Creations, began time.Time, report *push.Report, idle bool, cause error) error {
 	ending := string(outcomeOf(ctx, cause)) + errorText(cause)
 	usual := idle && ending == cmp.Or(w.lastPush, string(schedule.OK))
 	w.lastPush = ending
@@ -255,7 +257,7 @@ func (w *worker) publish(ctx context.Context, did *account) error {
 }
 
 // record adds what ran without the mirror's lock to the ledger; a job that was skipped did not run.
-func (w *worker) record(ctx context.Context, ledger *store.Creations, job string, began time.Time, cause error, counts store.Counts) error {
+func (w *worker) record(ctx context.Context, ledger *outbox.Creations, job string, began time.Time, cause error, counts store.Counts) error {
 	outcome := outcomeOf(ctx, cause)
 	if outcome == schedule.Skipped {
 		return nil

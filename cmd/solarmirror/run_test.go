@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
 	"solarmirror/sync/schedule"
@@ -58,7 +59,7 @@ func TestPushIsSkippedWhileAnotherHoldsTheOutbox(t *testing.T) {
 	if err := os.Mkdir(filepath.Dir(s.config.Outbox.Path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	held, err := store.AcquireLock(t.Context(), s.config.Outbox.Path, "push", false)
+	held, err := sqlitefile.AcquireLock(t.Context(), s.config.Outbox.Path, "push", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestPushIsSkippedWhileAnotherHoldsTheOutbox(t *testing.T) {
 func TestJobWaitsForTheMirror(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, small(t))
-	held, err := store.AcquireLock(t.Context(), s.config.Mirror.Path, "backfill", false)
+	held, err := sqlitefile.AcquireLock(t.Context(), s.config.Mirror.Path, "backfill", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func TestDamageEndsTheRun(t *testing.T) {
 	}
 	s.worker.clock = schedule.SystemClock{} // by which the sync was missed
 	err = s.run(t.Context(), false)
-	if !errors.Is(err, store.ErrCorrupt) || exitCode(t.Context(), err) != exitFailed || !strings.Contains(err.Error(), "solarmirror backup") {
+	if !errors.Is(err, sqlitefile.ErrCorrupt) || exitCode(t.Context(), err) != exitFailed || !strings.Contains(err.Error(), "solarmirror backup") {
 		t.Errorf("the run ended with %v", err)
 	}
 }

@@ -20,11 +20,12 @@ import (
 
 	"solarmirror/cmd/internal/config"
 	"solarmirror/store"
+	"solarmirror/store/identity"
+	"solarmirror/store/outbox"
 	"solarmirror/store/testsize"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
 	"solarmirror/sync/pull"
-	"solarmirror/sync/push"
 	"solarmirror/sync/schedule"
 )
 
@@ -266,19 +267,19 @@ var smallCatalogue = sync.OnceValue(func() []json.RawMessage {
 
 // queue puts a company into the outbox.
 func (s *scene) queue(ctx context.Context, n int) error {
-	outbox, err := openOutbox(ctx, s.config, s.worker.log, s.clock.Now)
+	box, err := openOutbox(ctx, s.config, s.worker.log, s.clock.Now)
 	if err != nil {
 		return err
 	}
-	defer outbox.Close()
-	_, err = outbox.Add(ctx, []store.Company{{Name: "Ana", Email: fmt.Sprintf("ana%d@example.com", n), Password: "secret", CPF: cpf(n)}}, false)
+	defer box.Close()
+	_, err = box.Add(ctx, []outbox.Company{{Name: "Ana", Email: fmt.Sprintf("ana%d@example.com", n), Password: "secret", CPF: cpf(n)}}, false)
 	return err
 }
 
 // cpf is the nth of some valid numbers.
 func cpf(n int) string {
 	for check := range 100 {
-		if id := fmt.Sprintf("1%08d%02d", n, check); push.ValidTaxID(id) {
+		if id := fmt.Sprintf("1%08d%02d", n, check); identity.ValidTaxID(id) {
 			return id
 		}
 	}

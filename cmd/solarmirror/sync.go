@@ -14,6 +14,7 @@ import (
 
 	"solarmirror/cmd/internal/config"
 	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/pull"
 )
 
@@ -127,7 +128,7 @@ func openMirror(ctx context.Context, c config.Config, log zerolog.Logger, f writ
 		}
 		path, cleanUp = filepath.Join(dir, "solarmirror.db"), func() { os.RemoveAll(dir) }
 	}
-	lock, err := store.AcquireLock(ctx, path, f.command, f.wait)
+	lock, err := sqlitefile.AcquireLock(ctx, path, f.command, f.wait)
 	if err != nil {
 		cleanUp()
 		return nil, nil, err

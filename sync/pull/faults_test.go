@@ -129,7 +129,7 @@ func TestSpoiledRecords(t *testing.T) {
 	healed := 0
 	for _, at := range testsize.Some([]int64{30, 24, 18}) { // some requests only find out how the platform answers
 		spoiled := map[int64]platformtest.Fault{}
-		for next := range int64(6) {
+		for next := range int64(12) {
 			spoiled[at+next] = platformtest.FaultBadUTF8
 		}
 		r := newRig(t, platformtest.Options{Seed: 31, Requests: 70, Equipments: fewItems(), Faults: platformtest.Faults{At: spoiled}})

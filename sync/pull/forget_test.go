@@ -8,14 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"solarmirror/store"
+	"solarmirror/store/forget"
+	"solarmirror/store/publish"
 	"solarmirror/store/testsize"
 	"solarmirror/sync/platform/platformtest"
 )
 
 func (r *rig) forget(taxID string) {
 	r.t.Helper()
-	if done, err := store.Forget(r.t.Context(), r.mirror, taxID, nil, time.Second); err != nil || len(done) == 0 {
+	if done, err := forget.Person(r.t.Context(), r.mirror, taxID, nil, time.Second); err != nil || len(done) == 0 {
 		r.t.Fatalf("forget %s: %v, %v", taxID, done, err)
 	}
 }
@@ -118,11 +119,11 @@ func TestErasedRecordChangesOnPlatform(t *testing.T) {
 		t.Errorf("after a change on the platform: %+v", v)
 	}
 	masked := filepath.Join(t.TempDir(), "masked.db")
-	key, err := store.EnsurePseudonymKey(t.Context(), filepath.Join(t.TempDir(), "key"))
+	key, err := publish.EnsurePseudonymKey(t.Context(), filepath.Join(t.TempDir(), "key"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Publish(t.Context(), r.path, store.PublishOptions{To: masked, Mask: &store.Masking{Key: key}, KeepVersions: 1}); err != nil {
+	if _, err := publish.Copy(t.Context(), r.path, publish.Options{To: masked, Mask: &publish.Masking{Key: key}, KeepVersions: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if n := (&rig{t: t, path: masked}).value("SELECT count(_erased_at) FROM requests"); n != int64(0) {

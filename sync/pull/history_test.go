@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"solarmirror/schema"
-	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/store/testsize"
 	"solarmirror/sync/platform/platformtest"
 )
@@ -67,7 +67,7 @@ type witness struct {
 
 func (w *witness) look(streams []*Stream) {
 	w.t.Helper()
-	at := store.FormatTime(w.clock.now())
+	at := sqlitefile.FormatTime(w.clock.now())
 	for _, s := range streams {
 		for rec := range w.platform.Records(s.Name()) {
 			name := s.Name() + " " + rec.Key

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/store/testsize"
 	"solarmirror/sync/platform/platformtest"
 )
@@ -129,7 +130,7 @@ func (r *rig) readBooks() *books {
 
 // localDay is the local day of a TIMESTAMP, "" when there is none.
 func localDay(at string) string {
-	t, err := store.ParseTime(at)
+	t, err := sqlitefile.ParseTime(at)
 	if err != nil {
 		return ""
 	}
@@ -140,8 +141,8 @@ func monthOf(at string) string { return localDay(at)[:min(7, len(localDay(at)))]
 
 // daysBetween is rounded as the marts round it.
 func daysBetween(from, to string) float64 {
-	a, errA := store.ParseTime(from)
-	b, errB := store.ParseTime(to)
+	a, errA := sqlitefile.ParseTime(from)
+	b, errB := sqlitefile.ParseTime(to)
 	if errA != nil || errB != nil {
 		return math.NaN()
 	}
@@ -379,7 +380,7 @@ func (b *books) stays() (want, got map[string]string) {
 			continue
 		}
 		if to == "" {
-			open, to = 1, store.FormatTime(midnight)
+			open, to = 1, sqlitefile.FormatTime(midnight)
 		}
 		days := max(0, milli(daysBetween(last.from, to)))
 		all.add(fmt.Sprintf("%d|%s", d.key, status), stays, open, days-last.days)

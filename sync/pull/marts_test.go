@@ -12,6 +12,7 @@ import (
 
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/marts"
 	"solarmirror/store/testsize"
 	"solarmirror/sync/platform/platformtest"
 )
@@ -46,7 +47,7 @@ func (r *rig) rebuilt() map[string][][]any {
 		r.t.Fatal(err)
 	}
 	defer mirror.Close()
-	if err := store.Refresh(r.t.Context(), mirror); err != nil {
+	if err := marts.Refresh(r.t.Context(), mirror); err != nil {
 		r.t.Fatal(err)
 	}
 	return other.martRows()

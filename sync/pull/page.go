@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/flatten"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/scan"
@@ -108,7 +109,7 @@ func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []scan
 	if err != nil {
 		return nil, err
 	}
-	at := store.FormatTime(pageTime(page))
+	at := sqlitefile.FormatTime(pageTime(page))
 	keys := make([]int64, 0, len(records))
 	var load []flatten.Record
 	var loaded []int // their places among the records
@@ -211,7 +212,7 @@ func (w *writer) worthLoading(tx *store.Tx, r scan.Record, known store.Stored, a
 // fromTheFuture says whether a stored time was written while the clock was ahead. It makes no content newer than what is read now; but
 // the times of one record never go back.
 func (w *writer) fromTheFuture(at string) bool {
-	return w.now != nil && at > store.FormatTime(w.now().Add(clockTolerance))
+	return w.now != nil && at > sqlitefile.FormatTime(w.now().Add(clockTolerance))
 }
 
 // seenAgain lifts the tombstone of a record that is there after all.

@@ -21,7 +21,7 @@ const (
 // transaction that says how far it came, so that an interrupted promotion goes on where it was; a mirror with nothing left to do is
 // not written to. The caller holds the mirror's lock.
 //
-// Errors: [*store.NoRoomError] before anything is done.
+// Errors: [sqlitefile.NoRoomError] before anything is done.
 func Promote(ctx context.Context, mirror *store.Mirror, log zerolog.Logger) error {
 	due, err := mirror.Promotions(ctx)
 	if err != nil || len(due) == 0 {

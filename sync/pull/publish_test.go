@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"solarmirror/schema"
-	"solarmirror/store"
+	"solarmirror/store/publish"
 	"solarmirror/store/testsize"
 	"solarmirror/sync/platform/platformtest"
 )
@@ -29,18 +29,18 @@ func TestMaskedCopyHoldsNothingPersonal(t *testing.T) {
 		t.Fatal("nothing was rejected, or nothing drifted")
 	}
 	dir := t.TempDir()
-	key, err := store.EnsurePseudonymKey(t.Context(), filepath.Join(dir, "key"))
+	key, err := publish.EnsurePseudonymKey(t.Context(), filepath.Join(dir, "key"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	publish := func(name string, mask *store.Masking) string {
-		o := store.PublishOptions{To: filepath.Join(dir, name), Mask: mask, KeepVersions: 1}
-		if _, err := store.Publish(t.Context(), r.path, o); err != nil {
+	published := func(name string, mask *publish.Masking) string {
+		o := publish.Options{To: filepath.Join(dir, name), Mask: mask, KeepVersions: 1}
+		if _, err := publish.Copy(t.Context(), r.path, o); err != nil {
 			t.Fatal(err)
 		}
 		return o.To
 	}
-	masked, full := publish("masked.db", &store.Masking{Key: key}), publish("full.db", nil)
+	masked, full := published("masked.db", &publish.Masking{Key: key}), published("full.db", nil)
 
 	personal := r.personalValues()
 	if len(personal) < testsize.Fewer(4000) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"solarmirror/store"
+	"solarmirror/store/marts"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/scan"
 )
@@ -69,7 +70,7 @@ func Replay(ctx context.Context, mirror *store.Mirror, ids []int64) (*ReplayRepo
 	if bad != nil || ctx.Err() != nil {
 		return r.report, errors.Join(err, bad)
 	}
-	return r.report, errors.Join(err, store.Refresh(ctx, mirror))
+	return r.report, errors.Join(err, marts.Refresh(ctx, mirror))
 }
 
 // idsToReplay puts the rejects in the order in which they were met, so that the newest content of a record comes last.

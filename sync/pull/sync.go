@@ -12,6 +12,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"solarmirror/store"
+	"solarmirror/store/marts"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/platform"
 )
 
@@ -76,15 +78,15 @@ func (e *Engine) run(ctx context.Context, command string, o Options, work func(c
 		e.readStreams(ctx, o, report, work)
 		err = report.conclude(ctx)
 	}
-	if o.DryRun || errors.Is(err, store.ErrCorrupt) { // nothing should be written to a damaged file any more
+	if o.DryRun || errors.Is(err, sqlitefile.ErrCorrupt) { // nothing should be written to a damaged file any more
 		return report, err
 	}
 	if bad := e.finish(ctx, report, err); bad != nil || ctx.Err() != nil || report.mirrorFailed() {
 		return report, errors.Join(err, bad) // the next run brings the marts up to date
 	}
-	refresh := store.Refresh
+	refresh := marts.Refresh
 	if o.Repair {
-		refresh = store.Rebuild
+		refresh = marts.Rebuild
 	}
 	return report, errors.Join(err, refresh(ctx, e.Mirror))
 }

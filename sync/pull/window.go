@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/scan"
 )
 
@@ -78,7 +79,7 @@ func (e *Engine) resumption(ctx context.Context, s *Stream, w *window) (*scan.Re
 		if err != nil {
 			return nil, err
 		}
-		if w.seen.has(p.Key) && p.RevisedAt < store.FormatTime(w.StartedAt) {
+		if w.seen.has(p.Key) && p.RevisedAt < sqlitefile.FormatTime(w.StartedAt) {
 			r.Known[keyID(p.Natural)] = p.Hash.Raw
 		}
 	}

@@ -13,7 +13,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"solarmirror/store"
+	"solarmirror/store/outbox"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/platform/platformtest"
 )
 
@@ -75,12 +76,12 @@ func TestCanaries(t *testing.T) {
 func TestPanicCanaries(t *testing.T) {
 	t.Parallel()
 	keys := filepath.Join(t.TempDir(), "key")
-	must(t, store.GenerateKey(keys))
+	must(t, sqlitefile.GenerateKey(keys))
 	crashes, posted := 0, 0
 	for at := int64(1); ; at++ {
 		r := newRig(t, nil)
 		var err error
-		r.key, err = store.ReadSealingKey(t.Context(), keys)
+		r.key, err = outbox.ReadSealingKey(t.Context(), keys)
 		must(t, err)
 		r.clock.ms.Store(time.Now().UnixMilli())
 		r.add(companies(2)...)

@@ -11,7 +11,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"solarmirror/store"
+	"solarmirror/store/outbox"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/platform"
 )
 
@@ -60,7 +61,7 @@ func (c childPush) push(ctx context.Context) error {
 		return time.Now().Add(c.Ahead)
 	}
 	log := zerolog.New(os.Stderr).Level(zerolog.TraceLevel)
-	lock, err := store.AcquireLock(ctx, c.Outbox, "push", false)
+	lock, err := sqlitefile.AcquireLock(ctx, c.Outbox, "push", false)
 	if err != nil {
 		return err
 	}
@@ -73,18 +74,18 @@ func (c childPush) push(ctx context.Context) error {
 		return err
 	}
 	defer client.Close()
-	options := store.OutboxOptions{Now: now, Log: log}
+	options := outbox.Options{Now: now, Log: log}
 	if c.Key != "" {
-		if options.Key, err = store.ReadSealingKey(context.Background(), c.Key); err != nil {
+		if options.Key, err = outbox.ReadSealingKey(context.Background(), c.Key); err != nil {
 			return err
 		}
 	}
-	o, err := store.OpenOutbox(ctx, c.Outbox, options)
+	o, err := outbox.Open(ctx, c.Outbox, options)
 	if err != nil {
 		return err
 	}
 	defer o.Close()
-	m, err := store.OpenCreations(ctx, c.Mirror)
+	m, err := outbox.OpenCreations(ctx, c.Mirror)
 	if err != nil {
 		return err
 	}

@@ -11,13 +11,13 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"solarmirror/store"
+	"solarmirror/store/outbox"
 )
 
 // Entry is one company read from a document, or why it could not be read.
 type Entry struct {
 	Line    int // where it begins, from 1
-	Company store.Company
+	Company outbox.Company
 	Err     error // an unreadable entry, or an [*InvalidError]; nil when the company can be queued
 }
 
@@ -125,7 +125,7 @@ func readObject(d *jsontext.Decoder, text []byte) Entry {
 	password := ""
 	byName["password"] = &password
 	faults, err := readMembers(d, "", byName)
-	entry.Company.Password = store.Password(password)
+	entry.Company.Password = outbox.Password(password)
 	if err != nil {
 		entry.Err = notJSON(err)
 		return entry
@@ -268,7 +268,7 @@ func columnName(field string) string {
 
 func checkHeader(header []string) error {
 	known := map[string]bool{"password": true}
-	for _, f := range fields(&store.Company{}) {
+	for _, f := range fields(&outbox.Company{}) {
 		known[columnName(f.name)] = true
 	}
 	for i, name := range header {
@@ -289,6 +289,6 @@ func (e *Entry) fill(header, record []string) {
 	for _, f := range fields(&e.Company) {
 		*f.value = values[columnName(f.name)]
 	}
-	e.Company.Password = store.Password(values["password"])
+	e.Company.Password = outbox.Password(values["password"])
 	e.finish(nil)
 }

@@ -7,13 +7,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"solarmirror/store"
+	"solarmirror/store/outbox"
 )
 
 const anaJSON = `{"name":"Ana","email":"ana@example.com","password":"canary","CNPJ":"11222333000181","address":{"CEP":"01310100","state":"sp"},"stateInscription":null}`
 
-func ana() store.Company {
-	return store.Company{Name: "Ana", Email: "ana@example.com", Password: "canary", CNPJ: "11.222.333/0001-81", CEP: "01310-100", State: "SP"}
+func ana() outbox.Company {
+	return outbox.Company{Name: "Ana", Email: "ana@example.com", Password: "canary", CNPJ: "11.222.333/0001-81", CEP: "01310-100", State: "SP"}
 }
 
 func TestReadDocuments(t *testing.T) {

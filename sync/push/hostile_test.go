@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"solarmirror/store"
+	"solarmirror/store/outbox"
 	"solarmirror/sync/platform/platformtest"
 )
 
@@ -79,7 +79,7 @@ func TestOtherProgramDuringAPost(t *testing.T) {
 		"sends forgotten":             {"UPDATE _outbox SET sends = 0", "DELETE FROM company_outbox_attempts", again},
 		"another identity":            {"UPDATE _outbox SET identity = 'x'", again},
 	} {
-		for outcome, want := range map[platformtest.CompanyOutcome]store.OutboxState{platformtest.CompanyAsDeserved: store.StateDone, platformtest.CompanyResetAfter: store.StateAmbiguous} {
+		for outcome, want := range map[platformtest.CompanyOutcome]outbox.State{platformtest.CompanyAsDeserved: outbox.StateDone, platformtest.CompanyResetAfter: outbox.StateAmbiguous} {
 			t.Run(fmt.Sprintf("%s, answer %q", name, outcome), func(t *testing.T) {
 				t.Parallel()
 				var r *rig
@@ -96,11 +96,11 @@ func TestOtherProgramDuringAPost(t *testing.T) {
 				}
 				for _, row := range r.rows() {
 					switch {
-					case row.IntentID == intent && row.State != want && row.State != store.StateAmbiguous:
+					case row.IntentID == intent && row.State != want && row.State != outbox.StateAmbiguous:
 						t.Errorf("row %d is %s (%s), want %s", row.ID, row.State, row.Error, want)
-					case row.State == store.StatePending, row.State == store.StateSending:
+					case row.State == outbox.StatePending, row.State == outbox.StateSending:
 						t.Errorf("row %d is %s", row.ID, row.State)
-					case row.IntentID != intent && want == store.StateAmbiguous && len(r.rows()) == 1 && row.State != store.StateAmbiguous:
+					case row.IntentID != intent && want == outbox.StateAmbiguous && len(r.rows()) == 1 && row.State != outbox.StateAmbiguous:
 						t.Errorf("the doubt stands nowhere: row %d is %s (%s)", row.ID, row.State, row.Error)
 					}
 				}
@@ -148,7 +148,7 @@ func TestOtherProgramBetweenPushes(t *testing.T) {
 			_, _ = r.push()
 			execSQL(t, r.outboxPath(), statement)
 			_, _ = r.push()
-			if row := r.rows()[0]; row.State != store.StateAmbiguous || r.platform.Served() != 1 {
+			if row := r.rows()[0]; row.State != outbox.StateAmbiguous || r.platform.Served() != 1 {
 				t.Errorf("the row is %s (%s) after %d POSTs", row.State, row.Error, r.platform.Served())
 			}
 			o := r.outbox()
@@ -158,7 +158,7 @@ func TestOtherProgramBetweenPushes(t *testing.T) {
 			}
 			_, err := r.push()
 			must(t, err)
-			if row := r.rows()[0]; row.State != store.StateDone {
+			if row := r.rows()[0]; row.State != outbox.StateDone {
 				t.Errorf("a person's word does not last: %s (%s)", row.State, row.Error)
 			}
 		})
@@ -175,7 +175,7 @@ func TestAttemptWithoutAnEnd(t *testing.T) {
 	if report.Doubted != 1 || report.Done != 1 || !strings.Contains(fmt.Sprint(err), "in doubt") {
 		t.Errorf("%+v, %v", report, err)
 	}
-	if d := cmp.Diff(map[int64]store.OutboxState{1: "ambiguous", 2: "done"}, r.states()); d != "" {
+	if d := cmp.Diff(map[int64]outbox.State{1: "ambiguous", 2: "done"}, r.states()); d != "" {
 		t.Error(d)
 	}
 }
@@ -193,14 +193,14 @@ func TestSameCompanyTwice(t *testing.T) {
 	letters := []string{"'12.ABC.345/01DE-35'", "'12abc34501de35'", "'12.abc.345/01de-35'"}
 	cpfs := []string{"'529.982.247-25'", "'52998224725'", "' 529.982.247-25'", "52998224725"}
 	for first, want := range map[platformtest.CompanyOutcome]struct {
-		state store.OutboxState
+		state outbox.State
 		says  string
 		sent  int64 // POSTs in all
 	}{
-		platformtest.CompanyAsDeserved:    {store.StateRejected, "duplicate: row 1 of the outbox is done and has the same CPF or CNPJ", 1},
-		platformtest.CompanyResetAfter:    {store.StateRejected, "duplicate: row 1 of the outbox is still open and has the same CPF or CNPJ", 1},
-		platformtest.CompanyThrottled:     {store.StateRejected, "duplicate: row 1 of the outbox is still open and has the same CPF or CNPJ", 1},
-		platformtest.CompanyUnprocessable: {store.StateDone, "", 2},
+		platformtest.CompanyAsDeserved:    {outbox.StateRejected, "duplicate: row 1 of the outbox is done and has the same CPF or CNPJ", 1},
+		platformtest.CompanyResetAfter:    {outbox.StateRejected, "duplicate: row 1 of the outbox is still open and has the same CPF or CNPJ", 1},
+		platformtest.CompanyThrottled:     {outbox.StateRejected, "duplicate: row 1 of the outbox is still open and has the same CPF or CNPJ", 1},
+		platformtest.CompanyUnprocessable: {outbox.StateDone, "", 2},
 	} {
 		for _, spellings := range [][]string{cnpjs, letters, cpfs} {
 			for i, other := range spellings {
@@ -225,7 +225,7 @@ func TestSameCompanyTwice(t *testing.T) {
 					execSQL(t, r.outboxPath(), "DELETE FROM company_outbox; DELETE FROM sqlite_sequence", row(1, spellings[len(spellings)-1-i], 0), row(2, other, 0), row(3, other, 0))
 					_, _ = r.push()
 					rows := r.rows()
-					if rows[1].State != want.state || !strings.HasPrefix(rows[1].Error, want.says) || rows[2].State != store.StateRejected || r.platform.Served() != want.sent {
+					if rows[1].State != want.state || !strings.HasPrefix(rows[1].Error, want.says) || rows[2].State != outbox.StateRejected || r.platform.Served() != want.sent {
 						t.Errorf("the second is %s (%s), the third %s, after %d POSTs", rows[1].State, rows[1].Error, rows[2].State, r.platform.Served())
 					}
 					execSQL(t, r.outboxPath(), row(4, other, 1))
@@ -246,7 +246,7 @@ func TestCompanyOfARowThatIsGone(t *testing.T) {
 	for name, c := range map[string]struct {
 		first platformtest.CompanyOutcome
 		gone  func(r *rig) error
-		want  store.OutboxState
+		want  outbox.State
 		says  string
 	}{
 		"purged": {platformtest.CompanyAsDeserved, func(r *rig) error {
@@ -254,16 +254,16 @@ func TestCompanyOfARowThatIsGone(t *testing.T) {
 			defer o.Close()
 			_, err := o.Purge(t.Context(), r.clock.now().Add(time.Hour))
 			return err
-		}, store.StateRejected, "was created, by a row that is no longer in the outbox"},
+		}, outbox.StateRejected, "was created, by a row that is no longer in the outbox"},
 		"deleted when done": {platformtest.CompanyAsDeserved, func(r *rig) error { return tryExec(r.outboxPath(), "DELETE FROM company_outbox") },
-			store.StateRejected, "was created, by a row that is no longer in the outbox"},
+			outbox.StateRejected, "was created, by a row that is no longer in the outbox"},
 		"deleted in doubt": {platformtest.CompanyServerError, func(r *rig) error { return tryExec(r.outboxPath(), "DELETE FROM company_outbox") },
-			store.StateAmbiguous, "was sent and may be created, by a row that is no longer in the outbox"},
+			outbox.StateAmbiguous, "was sent and may be created, by a row that is no longer in the outbox"},
 		"deleted when refused": {platformtest.CompanyConflict, func(r *rig) error { return tryExec(r.outboxPath(), "DELETE FROM company_outbox") },
-			store.StateDone, ""},
+			outbox.StateDone, ""},
 		"changed since": {platformtest.CompanyAsDeserved, func(r *rig) error {
 			return tryExec(r.outboxPath(), "UPDATE company_outbox SET cnpj = '"+cnpj+"', email = 'b@example.com'")
-		}, store.StateRejected, "row 1 of the outbox is done and has the same CPF or CNPJ"},
+		}, outbox.StateRejected, "row 1 of the outbox is done and has the same CPF or CNPJ"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -278,7 +278,7 @@ func TestCompanyOfARowThatIsGone(t *testing.T) {
 			must(t, c.gone(r))
 			o := r.outbox()
 			defer o.Close()
-			if _, err := o.Add(t.Context(), []store.Company{again}, false); (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			if _, err := o.Add(t.Context(), []outbox.Company{again}, false); (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
 				t.Errorf("added: %v", err)
 			}
 			execSQL(t, r.outboxPath(), fmt.Sprintf("INSERT INTO company_outbox (name, email, password, cnpj) SELECT 'Ana', '%s', 'canary', '%s' WHERE NOT EXISTS (SELECT 1 FROM company_outbox WHERE state = 'pending')", again.Email, again.CNPJ))
@@ -288,7 +288,7 @@ func TestCompanyOfARowThatIsGone(t *testing.T) {
 			if last.State != c.want || !strings.Contains(last.Error, c.says) {
 				t.Errorf("it is %s (%s)", last.State, last.Error)
 			}
-			if c.want != store.StateAmbiguous {
+			if c.want != outbox.StateAmbiguous {
 				return
 			}
 			_, err := o.Resolve(t.Context(), last.ID, false)

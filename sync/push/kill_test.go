@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"solarmirror/store"
+	"solarmirror/store/outbox"
 	"solarmirror/sync/platform/platformtest"
 )
 
@@ -27,7 +27,7 @@ var (
 // pending. No intent may have been sent twice, and every doubt must stand as one.
 func TestKilledPush(t *testing.T) {
 	t.Parallel()
-	killed, ended := map[string]int{}, map[store.OutboxState]int{}
+	killed, ended := map[string]int{}, map[outbox.State]int{}
 	for n := range *killCount {
 		seed := *killSeed + uint64(n)
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
@@ -142,7 +142,7 @@ func (k *killing) push(ahead time.Duration) {
 
 func (k *killing) pending() bool {
 	for _, state := range k.states() {
-		if state == store.StatePending || state == store.StateSending {
+		if state == outbox.StatePending || state == outbox.StateSending {
 			return true
 		}
 	}
@@ -161,9 +161,9 @@ func (k *killing) verify() {
 		switch {
 		case k.sent[row.CNPJ] > 1, processed > 1:
 			k.t.Errorf("row %d was sent %d times and created %d times", row.ID, k.sent[row.CNPJ], processed)
-		case row.State == store.StateDone && processed != 1, row.State == store.StateRejected && processed != 0:
+		case row.State == outbox.StateDone && processed != 1, row.State == outbox.StateRejected && processed != 0:
 			k.t.Errorf("row %d is %s, and the platform created it %d times", row.ID, row.State, processed)
-		case row.HasPassword != (row.State == store.StateAmbiguous):
+		case row.HasPassword != (row.State == outbox.StateAmbiguous):
 			k.t.Errorf("row %d is %s, and its password is kept: %v", row.ID, row.State, row.HasPassword)
 		}
 		mirrored := text(k.t, k.mirrorPath(), "SELECT state FROM company_creations WHERE outbox_id = "+strconv.FormatInt(row.ID, 10))

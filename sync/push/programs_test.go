@@ -14,7 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"solarmirror/store"
+	"solarmirror/store/identity"
+	"solarmirror/store/outbox"
 	"solarmirror/sync/platform/platformtest"
 )
 
@@ -29,7 +30,7 @@ var programSeeds = flag.Int("programs", 3, "how many seeds TestOtherPrograms run
 //	go test ./sync/push -run TestOtherPrograms -programs 500 -timeout 2h
 func TestOtherPrograms(t *testing.T) {
 	t.Parallel()
-	ended := map[store.OutboxState]int{}
+	ended := map[outbox.State]int{}
 	posts, statements, refused := 0, 0, 0
 	for n := range *programSeeds {
 		seed := *killSeed + uint64(n)
@@ -89,7 +90,7 @@ func (p *programs) outcome(call *platformtest.CompanyCall) platformtest.CompanyO
 		outcome = outcomes[p.dice.IntN(len(outcomes))]
 	}
 	killed := p.child != nil && p.dice.IntN(3) == 0
-	bare := store.PlainTaxID(call.TaxID())
+	bare := identity.PlainTaxID(call.TaxID())
 	refuses := outcome == platformtest.CompanyAsDeserved && p.platform.CompanyCounts()[call.TaxID()].Processed > 0
 	switch outcome {
 	case platformtest.CompanyUnauthorized, platformtest.CompanyForbidden, platformtest.CompanyThrottled,
@@ -138,7 +139,7 @@ func (p *programs) interfereOnce() error {
 	if p.dice.IntN(2) == 0 {
 		where = []string{"", " WHERE state = 'ambiguous'", " WHERE state = 'sending'", " WHERE state IN ('rejected', 'done')"}[p.dice.IntN(4)]
 	}
-	state := store.OutboxStates()[p.dice.IntN(6)]
+	state := outbox.States()[p.dice.IntN(6)]
 	fresh := fmt.Sprintf("'another-intent-%d'", p.dice.Uint32())
 	spelling := []string{"cnpj", "replace(replace(replace(cnpj, '.', ''), '-', ''), '/', '')", "' ' || cnpj || char(10)", "lower(cnpj)"}[p.dice.IntN(4)]
 	const columns = "name, email, password, cnpj, cpf"
@@ -219,16 +220,16 @@ func (p *programs) restore() error {
 
 // queueAgain queues any company by the front door.
 func (p *programs) queueAgain() error {
-	o, err := store.OpenOutbox(context.Background(), p.outboxPath(), store.OutboxOptions{Now: p.clock.now})
+	o, err := outbox.Open(context.Background(), p.outboxPath(), outbox.Options{Now: p.clock.now})
 	if err != nil {
 		return err
 	}
 	defer o.Close()
 	c, allow := company(p.dice.IntN(16)), p.dice.IntN(4) == 0
 	c.Email = fmt.Sprintf("y%d@example.com", p.dice.Uint32())
-	_, err = o.Add(context.Background(), []store.Company{c}, allow)
+	_, err = o.Add(context.Background(), []outbox.Company{c}, allow)
 	if err == nil && allow {
-		p.allowed[store.PlainTaxID(c.TaxID())]++
+		p.allowed[identity.PlainTaxID(c.TaxID())]++
 	}
 	return err
 }
@@ -292,7 +293,7 @@ func (p *programs) someone() {
 
 func (p *programs) open() bool {
 	for _, state := range p.states() {
-		if state == store.StatePending || state == store.StateSending {
+		if state == outbox.StatePending || state == outbox.StateSending {
 			return true
 		}
 	}
@@ -309,9 +310,9 @@ func (p *programs) verify() {
 	}
 	for _, row := range p.rows() {
 		switch {
-		case p.doubt[row.IntentID] && row.State != store.StateAmbiguous, p.created[row.IntentID] && row.State != store.StateAmbiguous && row.State != store.StateDone:
+		case p.doubt[row.IntentID] && row.State != outbox.StateAmbiguous, p.created[row.IntentID] && row.State != outbox.StateAmbiguous && row.State != outbox.StateDone:
 			p.t.Errorf("row %d is %s (%s); in doubt: %v, created: %v", row.ID, row.State, row.Error, p.doubt[row.IntentID], p.created[row.IntentID])
-		case row.State != store.StateAmbiguous && row.HasPassword:
+		case row.State != outbox.StateAmbiguous && row.HasPassword:
 			p.t.Errorf("row %d is %s and keeps its password", row.ID, row.State)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"solarmirror/store"
+	"solarmirror/store/outbox"
 )
 
 // TestProxyThatAnswersItself has an HTTP proxy answer in the platform's place. Its page is no
@@ -21,18 +21,18 @@ func TestProxyThatAnswersItself(t *testing.T) {
 	for name, c := range map[string]struct {
 		url    string
 		status int // 0 is a proxy that is not there
-		want   store.OutboxState
+		want   outbox.State
 		says   string
 	}{
-		"403":            {"http://platform.example", 403, store.StateAmbiguous, "403 Forbidden is a web page"},
-		"407":            {"http://platform.example", 407, store.StateAmbiguous, "407 Proxy Authentication Required is a web page"},
-		"409":            {"http://platform.example", 409, store.StateAmbiguous, "409 Conflict is a web page"},
-		"502":            {"http://platform.example", 502, store.StateAmbiguous, "502 Bad Gateway is a web page"},
-		"no proxy":       {"http://platform.example", 0, store.StatePending, "no connection"},
-		"CONNECT 403":    {"https://platform.example", 403, store.StatePending, "answered 403 Forbidden; check HTTPS_PROXY"},
-		"CONNECT 407":    {"https://platform.example", 407, store.StatePending, "answered 407 Proxy Authentication Required; check HTTPS_PROXY"},
-		"CONNECT 502":    {"https://platform.example", 502, store.StatePending, "answered 502 Bad Gateway; check HTTPS_PROXY"},
-		"CONNECT nobody": {"https://platform.example", 0, store.StatePending, "no connection"},
+		"403":            {"http://platform.example", 403, outbox.StateAmbiguous, "403 Forbidden is a web page"},
+		"407":            {"http://platform.example", 407, outbox.StateAmbiguous, "407 Proxy Authentication Required is a web page"},
+		"409":            {"http://platform.example", 409, outbox.StateAmbiguous, "409 Conflict is a web page"},
+		"502":            {"http://platform.example", 502, outbox.StateAmbiguous, "502 Bad Gateway is a web page"},
+		"no proxy":       {"http://platform.example", 0, outbox.StatePending, "no connection"},
+		"CONNECT 403":    {"https://platform.example", 403, outbox.StatePending, "answered 403 Forbidden; check HTTPS_PROXY"},
+		"CONNECT 407":    {"https://platform.example", 407, outbox.StatePending, "answered 407 Proxy Authentication Required; check HTTPS_PROXY"},
+		"CONNECT 502":    {"https://platform.example", 502, outbox.StatePending, "answered 502 Bad Gateway; check HTTPS_PROXY"},
+		"CONNECT nobody": {"https://platform.example", 0, outbox.StatePending, "no connection"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -63,7 +63,7 @@ func TestProxyThatAnswersItself(t *testing.T) {
 			if row.State != c.want || !row.HasPassword || !strings.Contains(row.Error, c.says) {
 				t.Errorf("the row is %s (%s), its password is kept: %v", row.State, row.Error, row.HasPassword)
 			}
-			if waits := row.NextAttemptAt.After(r.clock.now()); waits != (c.want == store.StatePending) {
+			if waits := row.NextAttemptAt.After(r.clock.now()); waits != (c.want == outbox.StatePending) {
 				t.Errorf("it is sent next at %v", row.NextAttemptAt)
 			}
 			if n := asked.Load(); n > 1 {

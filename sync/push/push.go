@@ -9,15 +9,15 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"solarmirror/store"
+	"solarmirror/store/outbox"
 	"solarmirror/sync/platform"
 )
 
 // Pusher sends what is due. The caller holds the outbox's lock.
 type Pusher struct {
 	Client *platform.Client
-	Outbox *store.Outbox
-	Mirror *store.Creations // nil while there is no mirror
+	Outbox *outbox.Outbox
+	Mirror *outbox.Creations // nil while there is no mirror
 	// Keep is how long finished rows stay, KeepAmbiguous how long a doubtful row keeps its password; 0 is for ever.
 	Keep          time.Duration
 	KeepAmbiguous time.Duration
@@ -95,7 +95,7 @@ func (p *Pusher) settleOld(ctx context.Context, report *Report) error {
 	return p.tellMissing(ctx, known)
 }
 
-func (p *Pusher) warn(doubts []store.OutboxRow) int {
+func (p *Pusher) warn(doubts []outbox.Row) int {
 	for _, row := range doubts {
 		p.Log.Warn().Int64("outbox_id", row.ID).Str("error", row.Error).Msg("row is in doubt")
 	}
@@ -104,7 +104,7 @@ func (p *Pusher) warn(doubts []store.OutboxRow) int {
 
 // confirm looks for evidence of the doubtful.
 func (p *Pusher) confirm(ctx context.Context, report *Report) error {
-	rows, err := p.Outbox.Rows(ctx, store.StateAmbiguous)
+	rows, err := p.Outbox.Rows(ctx, outbox.StateAmbiguous)
 	if err != nil {
 		return err
 	}
@@ -127,17 +127,17 @@ func (p *Pusher) confirm(ctx context.Context, report *Report) error {
 
 // movedMeanwhile says that another command was faster with a row.
 func movedMeanwhile(err error) bool {
-	var state *store.StateError
-	return errors.As(err, &state) || errors.Is(err, store.ErrNoRow)
+	var state *outbox.StateError
+	return errors.As(err, &state) || errors.Is(err, outbox.ErrNoRow)
 }
 
 // tellMissing tells the mirror of rows it knows nothing or something earlier of.
-func (p *Pusher) tellMissing(ctx context.Context, known map[string]store.Creation) error {
+func (p *Pusher) tellMissing(ctx context.Context, known map[string]outbox.Creation) error {
 	rows, err := p.Outbox.Rows(ctx)
 	if err != nil {
 		return err
 	}
-	var missing []store.OutboxRow
+	var missing []outbox.Row
 	for _, row := range rows {
 		mirrored, ok := known[row.IntentID]
 		if !ok || mirrored.Revision < row.Revision {
@@ -170,22 +170,22 @@ func (p *Pusher) sendAll(ctx context.Context, due []int64, report *Report) error
 		row, err := p.sendOne(ctx, id)
 		if err != nil {
 			report.Unsent = len(due) - i - 1
-			if row.State != store.StateDone && row.State != store.StateRejected && row.State != store.StateAmbiguous {
+			if row.State != outbox.StateDone && row.State != outbox.StateRejected && row.State != outbox.StateAmbiguous {
 				report.Unsent++
 			}
 			return err
 		}
 		switch row.State {
-		case store.StateDone:
+		case outbox.StateDone:
 			report.Done++
 			unclear = 0
-		case store.StateRejected:
+		case outbox.StateRejected:
 			report.Rejected++
 			unclear = 0
-		case store.StateAmbiguous:
+		case outbox.StateAmbiguous:
 			report.Ambiguous++
 			unclear++
-		case store.StatePending:
+		case outbox.StatePending:
 			report.Postponed++
 			unclear++
 		}
@@ -217,13 +217,13 @@ func (r *Report) incomplete() error {
 
 // sendOne takes one row as far as it goes and returns it. An error ends the run: the platform refuses the token, or something of
 // ours is broken. A row that another command moved meanwhile comes back as the zero row.
-func (p *Pusher) sendOne(ctx context.Context, id int64) (store.OutboxRow, error) {
+func (p *Pusher) sendOne(ctx context.Context, id int64) (outbox.Row, error) {
 	row, company, err := p.examine(ctx, id)
 	switch {
 	case movedMeanwhile(err):
-		return store.OutboxRow{}, nil
+		return outbox.Row{}, nil
 	case err != nil:
-		return store.OutboxRow{}, err
+		return outbox.Row{}, err
 	case company == nil:
 		p.tell(ctx, row)
 		return row, nil
@@ -232,14 +232,14 @@ func (p *Pusher) sendOne(ctx context.Context, id int64) (store.OutboxRow, error)
 }
 
 // examine returns the company of a row that can be sent; a row that cannot is rejected or postponed, and comes without.
-func (p *Pusher) examine(ctx context.Context, id int64) (store.OutboxRow, *store.Company, error) {
+func (p *Pusher) examine(ctx context.Context, id int64) (outbox.Row, *outbox.Company, error) {
 	row, err := p.Outbox.Row(ctx, id)
 	if err != nil {
 		return row, nil, err
 	}
 	company := Normalise(row.Company)
 	company.Password, err = p.Outbox.Password(ctx, id)
-	if errors.Is(err, store.ErrSealed) {
+	if errors.Is(err, outbox.ErrSealed) {
 		row, err = p.Outbox.Postpone(ctx, id, err.Error(), p.Now().Add(firstWait))
 		return row, nil, err
 	}
@@ -254,9 +254,9 @@ func (p *Pusher) examine(ctx context.Context, id int64) (store.OutboxRow, *store
 }
 
 // post sends one company and settles its row.
-func (p *Pusher) post(ctx context.Context, row store.OutboxRow, company store.Company) (store.OutboxRow, error) {
-	var claimed store.OutboxRow // of ID 0 until it is
-	var broken error            // what kept the claim from being written down everywhere
+func (p *Pusher) post(ctx context.Context, row outbox.Row, company outbox.Company) (outbox.Row, error) {
+	var claimed outbox.Row // of ID 0 until it is
+	var broken error       // what kept the claim from being written down everywhere
 	result := p.Client.CreateCompany(ctx, wire(company), func() error {
 		claimed, broken = p.Outbox.Claim(ctx, row)
 		if broken == nil && p.Mirror != nil {
@@ -264,15 +264,15 @@ func (p *Pusher) post(ctx context.Context, row store.OutboxRow, company store.Co
 		}
 		return broken
 	})
-	var duplicate *store.DuplicateError
+	var duplicate *outbox.DuplicateError
 	switch {
 	case claimed.ID == row.ID:
 	case errors.As(broken, &duplicate):
 		return p.turnAway(ctx, row.ID, duplicate)
 	case movedMeanwhile(broken):
-		return store.OutboxRow{}, nil
+		return outbox.Row{}, nil
 	default: // the call ended before the row was touched
-		return store.OutboxRow{}, result.Err
+		return outbox.Row{}, result.Err
 	}
 	settled, err := p.Outbox.Settle(ctx, claimed, p.settlement(claimed, result))
 	if err != nil {
@@ -287,14 +287,14 @@ func (p *Pusher) post(ctx context.Context, row store.OutboxRow, company store.Co
 }
 
 // turnAway rejects a duplicate. One of a doubt that has no row stands for that doubt from now on.
-func (p *Pusher) turnAway(ctx context.Context, id int64, duplicate *store.DuplicateError) (row store.OutboxRow, err error) {
-	if duplicate.ID == 0 && duplicate.State != store.StateDone {
+func (p *Pusher) turnAway(ctx context.Context, id int64, duplicate *outbox.DuplicateError) (row outbox.Row, err error) {
+	if duplicate.ID == 0 && duplicate.State != outbox.StateDone {
 		row, err = p.Outbox.Doubt(ctx, id, duplicate.Error())
 	} else {
 		row, err = p.Outbox.Reject(ctx, id, "duplicate: "+duplicate.Error())
 	}
 	if movedMeanwhile(err) {
-		return store.OutboxRow{}, nil
+		return outbox.Row{}, nil
 	}
 	if err == nil {
 		p.tell(ctx, row)
@@ -303,23 +303,23 @@ func (p *Pusher) turnAway(ctx context.Context, id int64, duplicate *store.Duplic
 }
 
 // settlement says where a claimed row goes.
-func (p *Pusher) settlement(claimed store.OutboxRow, result platform.CreateResult) store.Settlement {
-	s := store.Settlement{Outcome: string(result.Outcome), HTTPStatus: result.Status}
+func (p *Pusher) settlement(claimed outbox.Row, result platform.CreateResult) outbox.Settlement {
+	s := outbox.Settlement{Outcome: string(result.Outcome), HTTPStatus: result.Status}
 	if result.Err != nil {
 		s.Error = result.Err.Error()
 	}
 	switch result.Outcome {
 	case platform.Created:
-		s.State = store.StateDone
+		s.State = outbox.StateDone
 	case platform.Rejected:
-		s.State = store.StateRejected
+		s.State = outbox.StateRejected
 	case platform.Unauthorized:
-		s.State = store.StatePending
+		s.State = outbox.StatePending
 	case platform.Unsent, platform.Throttled:
-		s.State = store.StatePending
+		s.State = outbox.StatePending
 		s.NextAttempt = p.Now().Add(max(backOff(claimed.Attempts), result.Wait))
 	default:
-		s.State = store.StateAmbiguous
+		s.State = outbox.StateAmbiguous
 	}
 	return s
 }
@@ -335,16 +335,16 @@ func backOff(attempts int64) time.Duration {
 	return wait
 }
 
-func (p *Pusher) logRow(row store.OutboxRow, result platform.CreateResult) {
+func (p *Pusher) logRow(row outbox.Row, result platform.CreateResult) {
 	event := p.Log.Info()
-	if row.State != store.StateDone {
+	if row.State != outbox.StateDone {
 		event = p.Log.Warn().AnErr("cause", result.Err)
 	}
 	event.Int64("outbox_id", row.ID).Str("state", string(row.State)).Int("status", row.HTTPStatus).Int64("attempts", row.Attempts).Msg("company sent")
 }
 
 // tell tells the mirror where a row stands. When that fails the next run does it: only a claim must be known before going on.
-func (p *Pusher) tell(ctx context.Context, row store.OutboxRow) {
+func (p *Pusher) tell(ctx context.Context, row outbox.Row) {
 	if p.Mirror == nil {
 		return
 	}
@@ -354,7 +354,7 @@ func (p *Pusher) tell(ctx context.Context, row store.OutboxRow) {
 }
 
 // wire is the company in the platform's form. A CPF beside a CNPJ would be ignored, so it does not travel.
-func wire(c store.Company) platform.Company {
+func wire(c outbox.Company) platform.Company {
 	if c.CNPJ != "" {
 		c.CPF = ""
 	}

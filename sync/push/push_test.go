@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"solarmirror/store"
+	"solarmirror/store/outbox"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
 )
@@ -52,27 +54,27 @@ func TestPush(t *testing.T) {
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	for outcome, want := range map[platformtest.CompanyOutcome]struct {
-		state     store.OutboxState
+		state     outbox.State
 		attempt   string
 		processed int
 	}{
-		platformtest.CompanyAsDeserved:    {store.StateDone, "done", 1},
-		platformtest.CompanyNoSuccess:     {store.StateRejected, "rejected", 0},
-		platformtest.CompanyBadRequest:    {store.StateRejected, "rejected", 0},
-		platformtest.CompanyConflict:      {store.StateRejected, "rejected", 0},
-		platformtest.CompanyUnprocessable: {store.StateRejected, "rejected", 0},
-		platformtest.CompanyUnauthorized:  {store.StatePending, "unauthorized", 0},
-		platformtest.CompanyForbidden:     {store.StatePending, "unauthorized", 0},
-		platformtest.CompanyThrottled:     {store.StatePending, "throttled", 0},
-		platformtest.CompanyTimedOut408:   {store.StateAmbiguous, "ambiguous", 0},
-		platformtest.CompanyServerError:   {store.StateAmbiguous, "ambiguous", 0},
-		platformtest.CompanyBadGateway:    {store.StateAmbiguous, "ambiguous", 1},
-		platformtest.CompanyRedirect:      {store.StateAmbiguous, "ambiguous", 0},
-		platformtest.CompanyResetBefore:   {store.StateAmbiguous, "ambiguous", 0},
-		platformtest.CompanyResetAfter:    {store.StateAmbiguous, "ambiguous", 1},
-		platformtest.CompanySilentAfter:   {store.StateAmbiguous, "ambiguous", 1},
-		platformtest.CompanyCutAnswer:     {store.StateAmbiguous, "ambiguous", 1},
-		platformtest.CompanyContradiction: {store.StateAmbiguous, "ambiguous", 1},
+		platformtest.CompanyAsDeserved:    {outbox.StateDone, "done", 1},
+		platformtest.CompanyNoSuccess:     {outbox.StateRejected, "rejected", 0},
+		platformtest.CompanyBadRequest:    {outbox.StateRejected, "rejected", 0},
+		platformtest.CompanyConflict:      {outbox.StateRejected, "rejected", 0},
+		platformtest.CompanyUnprocessable: {outbox.StateRejected, "rejected", 0},
+		platformtest.CompanyUnauthorized:  {outbox.StatePending, "unauthorized", 0},
+		platformtest.CompanyForbidden:     {outbox.StatePending, "unauthorized", 0},
+		platformtest.CompanyThrottled:     {outbox.StatePending, "throttled", 0},
+		platformtest.CompanyTimedOut408:   {outbox.StateAmbiguous, "ambiguous", 0},
+		platformtest.CompanyServerError:   {outbox.StateAmbiguous, "ambiguous", 0},
+		platformtest.CompanyBadGateway:    {outbox.StateAmbiguous, "ambiguous", 1},
+		platformtest.CompanyRedirect:      {outbox.StateAmbiguous, "ambiguous", 0},
+		platformtest.CompanyResetBefore:   {outbox.StateAmbiguous, "ambiguous", 0},
+		platformtest.CompanyResetAfter:    {outbox.StateAmbiguous, "ambiguous", 1},
+		platformtest.CompanySilentAfter:   {outbox.StateAmbiguous, "ambiguous", 1},
+		platformtest.CompanyCutAnswer:     {outbox.StateAmbiguous, "ambiguous", 1},
+		platformtest.CompanyContradiction: {outbox.StateAmbiguous, "ambiguous", 1},
 	} {
 		t.Run("answer "+string(outcome), func(t *testing.T) {
 			t.Parallel()
@@ -86,7 +88,7 @@ func TestOutcomes(t *testing.T) {
 			if row.State != want.state {
 				t.Errorf("the row is %s (%s), want %s", row.State, row.Error, want.state)
 			}
-			if final := want.state == store.StateDone || want.state == store.StateRejected; row.HasPassword == final {
+			if final := want.state == outbox.StateDone || want.state == outbox.StateRejected; row.HasPassword == final {
 				t.Errorf("password kept: %v", row.HasPassword)
 			}
 			var auth *platform.AuthError
@@ -94,7 +96,7 @@ func TestOutcomes(t *testing.T) {
 			switch {
 			case want.attempt == "unauthorized" != errors.As(err, &auth):
 				t.Errorf("the run ended with %v", err)
-			case (want.state == store.StateAmbiguous || want.attempt == "throttled") != errors.As(err, &incomplete):
+			case (want.state == outbox.StateAmbiguous || want.attempt == "throttled") != errors.As(err, &incomplete):
 				t.Errorf("the run ended with %v", err)
 			}
 			if got := text(t, r.outboxPath(), "SELECT outcome FROM company_outbox_attempts"); got != want.attempt {
@@ -129,7 +131,7 @@ func TestUnreachableIsSentLater(t *testing.T) {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	row := r.rows()[0]
-	if row.State != store.StatePending || !row.NextAttemptAt.Equal(r.clock.now().Add(time.Minute)) || !row.HasPassword {
+	if row.State != outbox.StatePending || !row.NextAttemptAt.Equal(r.clock.now().Add(time.Minute)) || !row.HasPassword {
 		t.Errorf("the row is %s, next at %v", row.State, row.NextAttemptAt)
 	}
 	r.server.URL = url
@@ -235,7 +237,7 @@ func TestForeignRows(t *testing.T) {
 		`INSERT INTO company_outbox (name, email, password, cpf) VALUES (x'ff', 'd@example.com', 'canary', 52998224725)`)
 	report, err := r.push()
 	must(t, err)
-	want := map[int64]store.OutboxState{1: "done", 2: "done", 3: "rejected", 4: "rejected", 5: "rejected", 6: "rejected"}
+	want := map[int64]outbox.State{1: "done", 2: "done", 3: "rejected", 4: "rejected", 5: "rejected", 6: "rejected"}
 	if d := cmp.Diff(want, r.states()); d != "" {
 		t.Error(d)
 	}
@@ -272,7 +274,7 @@ func TestDuplicateWaitsForNoOne(t *testing.T) {
 func TestEvidence(t *testing.T) {
 	t.Parallel()
 	at := func(hours int) string {
-		return store.FormatTime(newClock().now().Add(time.Duration(hours) * time.Hour))
+		return sqlitefile.FormatTime(newClock().now().Add(time.Duration(hours) * time.Hour))
 	}
 	request := func(key int, created, seen string) string {
 		return fmt.Sprintf(`INSERT INTO requests (request_key, request_type, id, budget_created, _first_seen_at) VALUES (%d, 'budget', 'r%d', '%s', '%s')`, key, key, created, seen)
@@ -286,15 +288,15 @@ func TestEvidence(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		mirror []string
-		want   store.OutboxState
+		want   outbox.State
 	}{
-		"nothing":                         {nil, store.StateAmbiguous},
-		"a request since":                 {[]string{request(1, at(1), at(2)), buys(1, ours)}, store.StateDone},
-		"of another company":              {[]string{request(1, at(1), at(2)), buys(1, company(1).CNPJ)}, store.StateAmbiguous},
-		"created before":                  {[]string{request(1, at(-1), at(2)), buys(1, ours)}, store.StateAmbiguous},
-		"first seen before":               {[]string{request(1, at(1), at(2)), buys(1, ours), request(2, at(-9), at(-8)), buys(2, ours)}, store.StateAmbiguous},
-		"billed before":                   {[]string{request(1, at(1), at(2)), buys(1, ours), request(2, at(-9), at(-8)), billed(2, ours)}, store.StateAmbiguous},
-		"billed since, by another seller": {[]string{request(1, at(1), at(2)), buys(1, company(1).CNPJ), billed(1, ours)}, store.StateAmbiguous},
+		"nothing":                         {nil, outbox.StateAmbiguous},
+		"a request since":                 {[]string{request(1, at(1), at(2)), buys(1, ours)}, outbox.StateDone},
+		"of another company":              {[]string{request(1, at(1), at(2)), buys(1, company(1).CNPJ)}, outbox.StateAmbiguous},
+		"created before":                  {[]string{request(1, at(-1), at(2)), buys(1, ours)}, outbox.StateAmbiguous},
+		"first seen before":               {[]string{request(1, at(1), at(2)), buys(1, ours), request(2, at(-9), at(-8)), buys(2, ours)}, outbox.StateAmbiguous},
+		"billed before":                   {[]string{request(1, at(1), at(2)), buys(1, ours), request(2, at(-9), at(-8)), billed(2, ours)}, outbox.StateAmbiguous},
+		"billed since, by another seller": {[]string{request(1, at(1), at(2)), buys(1, company(1).CNPJ), billed(1, ours)}, outbox.StateAmbiguous},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -308,7 +310,7 @@ func TestEvidence(t *testing.T) {
 				t.Error(err)
 			}
 			row := r.rows()[0]
-			if row.State != c.want || row.HasPassword != (c.want == store.StateAmbiguous) {
+			if row.State != c.want || row.HasPassword != (c.want == outbox.StateAmbiguous) {
 				t.Errorf("the row is %s (%s), want %s", row.State, row.Error, c.want)
 			}
 			if r.platform.Served() != 1 {
@@ -331,7 +333,7 @@ func TestOldDoubtsLoseTheirPassword(t *testing.T) {
 		t.Errorf("on the day: %+v, %v", report, err)
 	}
 	r.clock.advance(time.Second)
-	if report, err := r.push(); err != nil || report.Erased != 1 || r.rows()[0].HasPassword || r.rows()[0].State != store.StateAmbiguous {
+	if report, err := r.push(); err != nil || report.Erased != 1 || r.rows()[0].HasPassword || r.rows()[0].State != outbox.StateAmbiguous {
 		t.Errorf("after it: %+v, %v", report, err)
 	}
 }
@@ -353,7 +355,7 @@ func TestLongSyncDoesNotRefuse(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	r.add(companies(3)...)
-	lock, err := store.AcquireLock(t.Context(), r.mirrorPath(), "sync", false)
+	lock, err := sqlitefile.AcquireLock(t.Context(), r.mirrorPath(), "sync", false)
 	must(t, err)
 	defer lock.Release()
 	mirror, err := store.Open(t.Context(), r.mirrorPath(), store.Options{Now: r.clock.now})
@@ -382,7 +384,7 @@ func TestUnreadableMirrorStopsThePush(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "disk trouble") || r.platform.Served() != 0 {
 		t.Fatalf("%v after %d requests", err, r.platform.Served())
 	}
-	if row := r.rows()[0]; row.State != store.StatePending {
+	if row := r.rows()[0]; row.State != outbox.StatePending {
 		t.Errorf("the row is %s", row.State)
 	}
 }
@@ -418,7 +420,7 @@ func TestInterruptedPushEndsItsPost(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || report.Done != 1 || report.Unsent != 2 {
 		t.Fatalf("%+v, %v", report, err)
 	}
-	if d := cmp.Diff(map[int64]store.OutboxState{1: "done", 2: "pending", 3: "pending"}, r.states()); d != "" {
+	if d := cmp.Diff(map[int64]outbox.State{1: "done", 2: "pending", 3: "pending"}, r.states()); d != "" {
 		t.Error(d)
 	}
 }
@@ -427,8 +429,8 @@ func TestSealedPasswords(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)
 	keyPath := filepath.Join(r.dir, "key")
-	must(t, store.GenerateKey(keyPath))
-	key, err := store.ReadSealingKey(t.Context(), keyPath)
+	must(t, sqlitefile.GenerateKey(keyPath))
+	key, err := outbox.ReadSealingKey(t.Context(), keyPath)
 	must(t, err)
 	r.add(company(0)) // plain as yet
 	r.key = key

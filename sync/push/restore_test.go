@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"solarmirror/store"
+	"solarmirror/store/outbox"
 	"solarmirror/sync/platform/platformtest"
 )
 
@@ -90,7 +90,7 @@ func (r *restoring) mustBeDecided(rows int) {
 		r.t.Errorf("%d rows, want %d", len(states), rows)
 	}
 	for id, state := range states {
-		if state != store.StateDone && state != store.StateAmbiguous {
+		if state != outbox.StateDone && state != outbox.StateAmbiguous {
 			r.t.Errorf("row %d is %s", id, state)
 		}
 	}
@@ -216,7 +216,7 @@ func TestForkedHistory(t *testing.T) {
 		o := r.outbox()
 		row, err := o.Resolve(t.Context(), 1, created)
 		must(t, errors.Join(err, o.Close()))
-		mirror, err := store.OpenCreations(t.Context(), r.mirrorPath())
+		mirror, err := outbox.OpenCreations(t.Context(), r.mirrorPath())
 		must(t, err)
 		must(t, errors.Join(mirror.Record(t.Context(), row), mirror.Close()))
 	}

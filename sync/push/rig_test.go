@@ -17,6 +17,8 @@ import (
 	"go.uber.org/goleak"
 
 	"solarmirror/store"
+	"solarmirror/store/identity"
+	"solarmirror/store/outbox"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
 )
@@ -50,7 +52,7 @@ type rig struct {
 	server   *httptest.Server
 	dir      string
 	log      zerolog.Logger
-	key      *store.SealingKey
+	key      *outbox.SealingKey
 	timeout  time.Duration
 	token    string
 }
@@ -89,14 +91,14 @@ func (r *rig) outboxPath() string { return filepath.Join(r.dir, "private", "outb
 func (r *rig) mirrorPath() string { return filepath.Join(r.dir, "mirror", "mirror.db") }
 
 // outbox opens the outbox until the test ends or close is called.
-func (r *rig) outbox() *store.Outbox {
+func (r *rig) outbox() *outbox.Outbox {
 	r.t.Helper()
-	o, err := store.OpenOutbox(r.t.Context(), r.outboxPath(), store.OutboxOptions{Now: r.clock.now, Log: r.log, Key: r.key})
+	o, err := outbox.Open(r.t.Context(), r.outboxPath(), outbox.Options{Now: r.clock.now, Log: r.log, Key: r.key})
 	must(r.t, err)
 	return o
 }
 
-func (r *rig) add(companies ...store.Company) []store.OutboxRow {
+func (r *rig) add(companies ...outbox.Company) []outbox.Row {
 	r.t.Helper()
 	o := r.outbox()
 	defer o.Close()
@@ -121,7 +123,7 @@ func (r *rig) pushUnder(ctx context.Context) (*Report, error) {
 	p := &Pusher{
 		Client: client, Outbox: o, Keep: 90 * 24 * time.Hour, KeepAmbiguous: 7 * 24 * time.Hour, Now: r.clock.now, Log: r.log,
 	}
-	mirror, err := store.OpenCreations(r.t.Context(), r.mirrorPath())
+	mirror, err := outbox.OpenCreations(r.t.Context(), r.mirrorPath())
 	if err == nil {
 		defer mirror.Close()
 		p.Mirror = mirror
@@ -129,7 +131,7 @@ func (r *rig) pushUnder(ctx context.Context) (*Report, error) {
 	return p.Push(ctx)
 }
 
-func (r *rig) rows() []store.OutboxRow {
+func (r *rig) rows() []outbox.Row {
 	r.t.Helper()
 	o := r.outbox()
 	defer o.Close()
@@ -139,8 +141,8 @@ func (r *rig) rows() []store.OutboxRow {
 }
 
 // states is where every row stands, by its number.
-func (r *rig) states() map[int64]store.OutboxState {
-	states := map[int64]store.OutboxState{}
+func (r *rig) states() map[int64]outbox.State {
+	states := map[int64]outbox.State{}
 	for _, row := range r.rows() {
 		states[row.ID] = row.State
 	}
@@ -172,18 +174,22 @@ func text(t *testing.T, path, query string) string {
 }
 
 // company is the n-th of many valid companies.
-func company(n int) store.Company {
+func company(n int) outbox.Company {
 	digits := fmt.Sprintf("%08d0001", n+1)
-	digits += string(cnpjCheckDigit(digits))
-	digits += string(cnpjCheckDigit(digits))
-	return Normalise(store.Company{
-		Name: "Ana", Surname: "Souza", Email: fmt.Sprintf("ana%d@integradora.example.com", n), Password: store.Password(fmt.Sprintf("canary-password-%d", n)),
+	for check := range 100 {
+		if id := fmt.Sprintf("%s%02d", digits, check); identity.ValidTaxID(id) {
+			digits = id
+			break
+		}
+	}
+	return Normalise(outbox.Company{
+		Name: "Ana", Surname: "Souza", Email: fmt.Sprintf("ana%d@integradora.example.com", n), Password: outbox.Password(fmt.Sprintf("canary-password-%d", n)),
 		CNPJ: digits, CEP: "01310100", State: "sp", City: "São Paulo", Patio: "Avenida Paulista", Number: "1", Cellphone: "11912345678",
 	})
 }
 
-func companies(n int) []store.Company {
-	list := make([]store.Company, n)
+func companies(n int) []outbox.Company {
+	list := make([]outbox.Company, n)
 	for i := range list {
 		list[i] = company(i)
 	}

@@ -9,7 +9,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"solarmirror/store"
+	"solarmirror/store/identity"
+	"solarmirror/store/outbox"
 )
 
 // Fault is one thing wrong with a company. It never holds the value itself.
@@ -33,7 +34,7 @@ func (e *InvalidError) Error() string {
 
 // Normalise brings a company to the platform's way of writing: white space around values goes, bare digits get their punctuation, letters
 // of codes become capitals. What does not fit a form is left for Validate to name.
-func Normalise(c store.Company) store.Company {
+func Normalise(c outbox.Company) outbox.Company {
 	for _, f := range fields(&c) {
 		*f.value = strings.TrimSpace(*f.value)
 	}
@@ -70,7 +71,7 @@ type field struct {
 }
 
 // fields lists all texts but the password.
-func fields(c *store.Company) []field {
+func fields(c *outbox.Company) []field {
 	return []field{
 		{"name", &c.Name}, {"surname", &c.Surname}, {"email", &c.Email}, {"CPF", &c.CPF}, {"CNPJ", &c.CNPJ},
 		{"address.CEP", &c.CEP}, {"address.state", &c.State}, {"address.city", &c.City}, {"address.patio", &c.Patio}, {"address.number", &c.Number},
@@ -95,7 +96,7 @@ const maxField = 1000
 // Validate returns nil for a company the platform's documented rules allow, and an [*InvalidError] with every fault otherwise. Name, e-mail
 // and password are taken to be required: a user cannot be made without. A CPF beside a CNPJ is ignored by the
 // platform and therefore not looked at.
-func Validate(c store.Company) error {
+func Validate(c outbox.Company) error {
 	v := &validator{}
 	for _, f := range fields(&c) {
 		v.text(f.name, *f.value)
@@ -158,27 +159,27 @@ func (v *validator) email(field, value string) {
 	}
 }
 
-func (v *validator) taxID(c store.Company) {
+func (v *validator) taxID(c outbox.Company) {
 	switch {
 	case c.CNPJ != "":
-		v.number("CNPJ", c.CNPJ, cnpjForm, "00.000.000/0000-00", validCNPJ)
+		v.number("CNPJ", c.CNPJ, cnpjForm, "00.000.000/0000-00")
 	case c.CPF != "":
-		v.number("CPF", c.CPF, cpfForm, "000.000.000-00", validCPF)
+		v.number("CPF", c.CPF, cpfForm, "000.000.000-00")
 	default:
 		v.add("CPF", "is missing, and so is CNPJ; one of them is required")
 	}
 }
 
-func (v *validator) number(field, value string, form *regexp.Regexp, written string, valid func(string) bool) {
+func (v *validator) number(field, value string, form *regexp.Regexp, written string) {
 	switch {
 	case !form.MatchString(value):
 		v.add(field, "has another form than %s", written)
-	case !valid(taxPunctuation.Replace(value)):
+	case !identity.ValidTaxID(value):
 		v.add(field, "has wrong check digits")
 	}
 }
 
-func (v *validator) stateInscription(c store.Company) {
+func (v *validator) stateInscription(c outbox.Company) {
 	switch {
 	case c.HasStateInscription == "sim" && c.StateInscription == "":
 		v.add("stateInscription", "is missing, and required when hasStateInscription is sim")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 )
 
 // TokenSource returns the function the client asks for the access token. A token
@@ -30,7 +30,7 @@ func (c Config) TokenSource() func(context.Context) (string, error) {
 }
 
 func readToken(ctx context.Context, path string) (string, error) {
-	content, err := store.ReadSecretFile(ctx, path)
+	content, err := sqlitefile.ReadSecretFile(ctx, path)
 	if ctx.Err() != nil {
 		return "", err
 	}

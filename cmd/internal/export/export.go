@@ -11,6 +11,7 @@ import (
 
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 )
 
 // ErrDirectory says that the directory holds something else than an export of the format asked for. Nothing in it was changed.
@@ -32,7 +33,7 @@ type Report struct {
 	Written, Kept, Removed int   // files
 }
 
-// Run brings the directory up to date with the mirror. Errors: [ErrDirectory], [*store.LockedError], and those of reading the mirror.
+// Run brings the directory up to date with the mirror. Errors: [ErrDirectory], [sqlitefile.LockedError], and those of reading the mirror.
 func Run(ctx context.Context, mirror *store.Mirror, o Options) (report Report, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -43,7 +44,7 @@ func Run(ctx context.Context, mirror *store.Mirror, o Options) (report Report, e
 	if err := mayHold(o.Dir); err != nil {
 		return Report{}, err
 	}
-	lock, err := store.AcquireLock(ctx, filepath.Join(o.Dir, ManifestName), "export", o.Wait)
+	lock, err := sqlitefile.AcquireLock(ctx, filepath.Join(o.Dir, ManifestName), "export", o.Wait)
 	if err != nil {
 		return Report{}, err
 	}

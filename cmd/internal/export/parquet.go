@@ -8,7 +8,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"solarmirror/schema"
-	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 )
 
 // What bounds the memory of a file being written.
@@ -128,7 +128,7 @@ func parquetValue(t schema.Type, v any) (parquet.Value, error) {
 				return parquet.Int32Value(int32(day.Unix() / secondsPerDay)), nil
 			}
 		case schema.Timestamp:
-			if at, err := store.ParseTime(v); err == nil {
+			if at, err := sqlitefile.ParseTime(v); err == nil {
 				return parquet.Int64Value(at.UnixMicro()), nil
 			}
 		}

@@ -16,6 +16,8 @@ import (
 
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/forget"
+	"solarmirror/store/sqlitefile"
 )
 
 // anyValue draws what a column may hold.
@@ -36,7 +38,7 @@ func anyValue(t *rapid.T, table *schema.Table, c schema.Column) any {
 	case schema.Date:
 		return time.UnixMilli(moment.Draw(t, c.Name)).UTC().Format(time.DateOnly)
 	case schema.Timestamp:
-		return store.FormatTime(time.UnixMilli(moment.Draw(t, c.Name)))
+		return sqlitefile.FormatTime(time.UnixMilli(moment.Draw(t, c.Name)))
 	case schema.Blob:
 		return append([]byte{}, rapid.SliceOf(rapid.Byte()).Draw(t, c.Name)...)
 	}
@@ -88,7 +90,7 @@ type world struct {
 // stamp is the time of the next change.
 func (w *world) stamp() string {
 	w.at = w.at.Add(time.Second)
-	return store.FormatTime(w.at)
+	return sqlitefile.FormatTime(w.at)
 }
 
 var someDates = []any{nil, "2025-12-31 23:59:59.999", "2026-01-01 00:00:00.000", "2026-02-14 12:00:00.000", "1969-07-20 20:17:40.000"}
@@ -121,7 +123,7 @@ func (w *world) happen() {
 			exec(w, w.m, "DELETE FROM "+table.Name+" WHERE request_key = ?", key)
 		}
 	case "forget": // changes records without a trace in _changed_at
-		if _, err := store.Forget(context.Background(), w.m, "52998224725", nil, 0); err != nil {
+		if _, err := forget.Person(context.Background(), w.m, "52998224725", nil, 0); err != nil {
 			w.Fatal(err)
 		}
 	case "price": // an interval is closed, and another one begins

@@ -21,6 +21,7 @@ import (
 
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/store/testsize"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
@@ -288,7 +289,7 @@ func fromParquet(c schema.Column, v parquet.Value) any {
 	case schema.Date:
 		return time.Unix(int64(v.Int32())*secondsPerDay, 0).UTC().Format(time.DateOnly)
 	case schema.Timestamp:
-		return store.FormatTime(time.UnixMicro(v.Int64()))
+		return sqlitefile.FormatTime(time.UnixMicro(v.Int64()))
 	}
 	return v.Int64()
 }

@@ -24,6 +24,7 @@ import (
 
 	"solarmirror/cmd/internal/charts"
 	"solarmirror/store"
+	"solarmirror/store/marts"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
 	"solarmirror/sync/pull"
@@ -78,7 +79,7 @@ func syncedMirror(t *testing.T) *store.Mirror {
 		m := openMirror(t, t.TempDir())
 		syncOften(t, m)
 		change(t, m, hard...)
-		must(t, store.Refresh(context.Background(), m))
+		must(t, marts.Refresh(context.Background(), m))
 		must(t, m.Close())
 		content, err := os.ReadFile(m.Path())
 		must(t, err)

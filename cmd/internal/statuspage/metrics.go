@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"solarmirror/store"
+	"solarmirror/store/outbox"
 	"solarmirror/sync/platform"
 )
 
@@ -60,7 +61,7 @@ var (
 	records = describe("records_read_total", "Records read from the platform, by command.", "command")
 	changes = describe("records_written_total", "Records written to the mirror, by command and what happened to them: inserted, changed, deleted.", "command", "change")
 
-	outbox = describe("outbox_companies", "Companies in the outbox, by state.", "state")
+	outboxCompanies = describe("outbox_companies", "Companies in the outbox, by state.", "state")
 
 	databaseBytes = describe("database_size_bytes", "Size of the mirror's file.")
 	walBytes      = describe("database_wal_size_bytes", "Size of the write-ahead log beside it.")
@@ -113,8 +114,8 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		counter(changes, n.Deleted, command, "deleted")
 	}
 	if s.outboxErr == nil {
-		for _, state := range store.OutboxStates() {
-			gauge(outbox, float64(s.outbox.Counts[state]), string(state))
+		for _, state := range outbox.States() {
+			gauge(outboxCompanies, float64(s.outbox.Counts[state]), string(state))
 		}
 	}
 	if s.filesErr == nil {

@@ -15,6 +15,8 @@ import (
 	"solarmirror/cmd/internal/age"
 	"solarmirror/cmd/internal/charts"
 	"solarmirror/store"
+	"solarmirror/store/outbox"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/schedule"
 )
 
@@ -182,19 +184,19 @@ func (v *view) Runs() []runView {
 
 // stateCount is how many companies stand in a state.
 type stateCount struct {
-	State store.OutboxState
+	State outbox.State
 	Count int64
 }
 
 func (v *view) Outbox() []stateCount {
 	var list []stateCount
-	for _, state := range store.OutboxStates() {
+	for _, state := range outbox.States() {
 		list = append(list, stateCount{state, v.outbox.Counts[state]})
 	}
 	return list
 }
 
-func (v *view) Doubts() []store.OutboxDoubt { return v.outbox.Doubts }
+func (v *view) Doubts() []outbox.Doubt { return v.outbox.Doubts }
 
 func (v *view) OutboxError() string {
 	if v.outboxErr == nil {
@@ -209,4 +211,4 @@ const shownDrift = 12
 func (v *view) Drift() []store.DriftRecord { return v.drift[:min(len(v.drift), shownDrift)] }
 func (v *view) MoreDrift() int             { return max(0, len(v.drift)-shownDrift) }
 
-func (v *view) Files() store.Footprint { return v.files }
+func (v *view) Files() sqlitefile.Footprint { return v.files }

@@ -9,6 +9,7 @@ import (
 	"solarmirror/cmd/internal/age"
 	"solarmirror/cmd/internal/charts"
 	"solarmirror/store"
+	"solarmirror/store/outbox"
 )
 
 // problem is something an operator should look at.
@@ -35,7 +36,7 @@ func (v *view) Problems() []problem {
 		}
 		*to = append(*to, p)
 	}
-	if n := v.outbox.Counts[store.StateAmbiguous]; n > 0 {
+	if n := v.outbox.Counts[outbox.StateAmbiguous]; n > 0 {
 		report(&bad, "solarmirror outbox list ambiguous", "Companies in doubt: %s. Nobody knows whether the platform has them, and they are not sent again by themselves.", charts.English.Number(float64(n), 0))
 	}
 	for _, late := range lateJobs(v.Jobs, v.taken) {
@@ -63,7 +64,7 @@ func (v *view) Problems() []problem {
 			report(&warnings, "solarmirror rejects list", "Records of %s that could not be loaded and are kept as they came: %s.", s.name, charts.English.Number(float64(s.rejected), 0))
 		}
 	}
-	if n := v.outbox.Counts[store.StateRejected]; n > 0 {
+	if n := v.outbox.Counts[outbox.StateRejected]; n > 0 {
 		report(&warnings, "solarmirror outbox list rejected", "Rejected companies that wait to be corrected or cancelled: %s.", charts.English.Number(float64(n), 0))
 	}
 	if v.outboxErr != nil {

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"solarmirror/store"
+	"solarmirror/store/outbox"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/schedule"
 )
@@ -184,26 +185,26 @@ func (w *world) change(t testing.TB, statements string) *sql.DB {
 func (w *world) queue(t testing.TB) {
 	t.Helper()
 	w.clock = now.Add(-26 * time.Hour)
-	outbox, err := store.OpenOutbox(t.Context(), w.outbox(), store.OutboxOptions{Now: w.now})
+	queue, err := outbox.Open(t.Context(), w.outbox(), outbox.Options{Now: w.now})
 	must(t, err)
-	_, err = outbox.Recover(t.Context())
+	_, err = queue.Recover(t.Context())
 	must(t, err)
-	ends := []store.OutboxState{"", store.StateAmbiguous, store.StateDone, store.StateRejected, store.StateDone, store.StateAmbiguous, ""}
+	ends := []outbox.State{"", outbox.StateAmbiguous, outbox.StateDone, outbox.StateRejected, outbox.StateDone, outbox.StateAmbiguous, ""}
 	for i, end := range ends {
-		rows, err := outbox.Add(t.Context(), []store.Company{{
+		rows, err := queue.Add(t.Context(), []outbox.Company{{
 			Name: "Ana", Surname: "Silva", Email: fmt.Sprintf("ana%d@example.com", i), CNPJ: fmt.Sprintf("11.222.333/%04d-00", i), Password: "canary-password",
 		}}, false)
 		must(t, err)
 		if end == "" {
 			continue
 		}
-		claimed, err := outbox.Claim(t.Context(), rows[0])
+		claimed, err := queue.Claim(t.Context(), rows[0])
 		must(t, err)
-		_, err = outbox.Settle(t.Context(), claimed, store.Settlement{State: end, Outcome: string(end), Error: "the platform said Ana"})
+		_, err = queue.Settle(t.Context(), claimed, outbox.Settlement{State: end, Outcome: string(end), Error: "the platform said Ana"})
 		must(t, err)
 		w.clock = w.clock.Add(time.Hour)
 	}
-	must(t, outbox.Close())
+	must(t, queue.Close())
 }
 
 // get asks the handler as a browser on this machine would.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"solarmirror/store"
+	"solarmirror/store/outbox"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/pull"
 )
 
@@ -22,10 +24,10 @@ type snapshot struct {
 	windows []store.Window
 	drift   []store.DriftRecord
 
-	outbox    store.OutboxGlance
+	outbox    outbox.Stats
 	outboxErr error
 
-	files    store.Footprint // of the mirror
+	files    sqlitefile.Footprint // of the mirror
 	filesErr error
 }
 
@@ -79,11 +81,11 @@ func (s *snapshots) lastTaken() time.Time {
 
 func take(ctx context.Context, o Options, tally *store.RunTally, now time.Time) *snapshot {
 	s := &snapshot{taken: now}
-	s.files, s.filesErr = store.MeasureFootprint(o.Mirror) // before SQLite makes files of its own beside it
+	s.files, s.filesErr = sqlitefile.MeasureFootprint(o.Mirror) // before SQLite makes files of its own beside it
 	if err := s.readMirror(ctx, o, tally); err != nil {
 		*s = snapshot{taken: now, files: s.files, filesErr: s.filesErr, err: err}
 	}
-	s.outbox, s.outboxErr = store.GlanceAtOutbox(ctx, o.Outbox)
+	s.outbox, s.outboxErr = outbox.ReadStats(ctx, o.Outbox)
 	return s
 }
 

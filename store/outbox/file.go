@@ -1,0 +1,35 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"solarmirror/store/sqlitefile"
+)
+
+// privateFile makes sure that path and its directory exist and are private. SQLite gives its
+// journal the mode of the file.
+func privateFile(path string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("create the directory of the outbox: %w", sqlitefile.ExplainFile(dir, err))
+	}
+	for _, name := range []string{dir, path, path + "-journal", sendLogPath(path)} {
+		if err := sqlitefile.CheckPrivate(name); err != nil {
+			return err
+		}
+	}
+	// EXCL: an existing file must never be opened here, since closing it would drop SQLite's locks
+	// on it.
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("create the outbox: %w", sqlitefile.ExplainFile(path, err))
+	}
+	return f.Close()
+}

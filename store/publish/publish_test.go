@@ -1,0 +1,372 @@
+package publish
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jmoiron/sqlx"
+
+	"solarmirror/schema"
+	"solarmirror/store"
+	"solarmirror/store/outbox"
+	"solarmirror/store/sqlitefile"
+	"solarmirror/store/storetest"
+)
+
+// filledRows is more than a page of the file holds, in the tables that have long rows.
+const filledRows = 25
+
+// filledMirror holds rows in every table that pages or people fill.
+func filledMirror(t *testing.T, path string) *store.Mirror {
+	t.Helper()
+	m := openMirror(t, path)
+	must(t, m.Update(t.Context(), func(tx *store.Tx) error {
+		for _, table := range schema.All() {
+			if table == schema.Meta || table == schema.Columns {
+				continue
+			}
+			insert := fmt.Sprintf("INSERT INTO %s VALUES (?%s)", table.Name, strings.Repeat(", ?", len(table.Columns)-1))
+			count := filledRows
+			if strings.Contains(table.Columns[0].Clause, "= 1)") {
+				count = 1
+			}
+			for n := range count {
+				if _, err := tx.Exec("fill "+table.Name, insert, storetest.FillRow(table, n)...); err != nil {
+					return err
+				}
+			}
+		}
+		_, err := tx.Exec("name the platform", "UPDATE _meta SET base_url = 'https://sales.example.com'")
+		return err
+	}))
+	return m
+}
+
+func testKey(b byte) PseudonymKey { return PseudonymKey{bytes.Repeat([]byte{b}, 32)} }
+
+// masked are the options of most tests.
+func masked(to string) Options {
+	return Options{To: to, KeepVersions: 1, Mask: &Masking{Key: testKey(1), KeepExtra: []string{"/margin", "/person/age", "/products/*/sku"}}}
+}
+
+func publishTo(t *testing.T, path string, o Options) *Published {
+	t.Helper()
+	published, err := Copy(t.Context(), path, o)
+	must(t, err)
+	return published
+}
+
+// openFile opens any database to read it.
+func openFile(t *testing.T, path string) *sqlx.DB {
+	t.Helper()
+	db, err := sqlitefile.OpenUnguarded(path, "ro")
+	must(t, err)
+	t.Cleanup(func() { must(t, db.Close()) })
+	return db
+}
+
+// texts runs a query of one column.
+func texts(t *testing.T, db *sqlx.DB, query string) []string {
+	t.Helper()
+	var list []string
+	if err := db.SelectContext(t.Context(), &list, query); err != nil {
+		t.Fatalf("%v in %s", err, query)
+	}
+	return list
+}
+
+func TestMaskedCopy(t *testing.T) {
+	t.Parallel()
+	path, to := mirrorPath(t), filepath.Join(t.TempDir(), "new", "published.db")
+	m := filledMirror(t, path)
+	must(t, m.MakeIndices(t.Context()))
+	publishTo(t, path, masked(to))
+
+	content, err := os.ReadFile(to)
+	must(t, err)
+	for _, personal := range []string{storetest.Canary, "Ana.", "11.222.333/0001-81", "11222333000181"} {
+		if bytes.Contains(content, []byte(personal)) {
+			t.Errorf("the copy holds %q", personal)
+		}
+	}
+	if content[18] != 1 || content[19] != 1 {
+		t.Error("the copy wants a WAL")
+	}
+	if files, err := os.ReadDir(filepath.Dir(to)); err != nil || len(files) != 2 {
+		t.Errorf("beside the copy and its lock: %v, %v", files, err)
+	}
+	// The tables are the schema's, with their indices, and every public value is the mirror's.
+	db := openFile(t, to)
+	const structure = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name"
+	if got, want := texts(t, db, structure), texts(t, m.Reader(), structure); !slices.Equal(got, want) {
+		t.Errorf("the structure differs:\n%s", strings.Join(got, "\n"))
+	}
+	for _, table := range schema.All() {
+		var columns []string
+		for _, c := range table.Columns {
+			if c.Public && !(table == schema.Columns && c.Name == "description") {
+				columns = append(columns, "quote("+c.Name+")")
+			}
+		}
+		rows := fmt.Sprintf("SELECT %s FROM %s ORDER BY 1", strings.Join(columns, " || ',' || "), table.Name)
+		if got, want := texts(t, db, rows), texts(t, m.Reader(), rows); len(want) == 0 || !slices.Equal(got, want) {
+			t.Errorf("%s: %d rows, want %d with the same values", table.Name, len(got), len(want))
+		}
+	}
+	for query, want := range map[string]string{
+		// Three identities, one of them empty, joined across tables.
+		"SELECT count(DISTINCT cnpj) FROM request_companies":                                                  "3",
+		"SELECT count(*) FROM request_companies c JOIN request_invoices i ON i.cpf = c.cnpj WHERE c.cpf > ''": fmt.Sprint(10*10 + 10*10),
+		"SELECT count(*) FROM requests WHERE added_by_email GLOB 'p_????????????????' OR added_by_email = ''": "25",
+		"SELECT count(DISTINCT intent_id) FROM company_creations":                                             "25",
+		"SELECT count(*) FROM requests WHERE name IS NOT NULL OR notes IS NOT NULL OR _hash IS NOT NULL":      "0",
+		"SELECT max(length(raw)) || typeof(raw) || max(reason) FROM _rejects":                                 "0blob",
+		"SELECT extra FROM requests WHERE request_key = 4":                                                    `{"/margin":0.3,"/person/age":3,"/products/0/sku":"s<3>"}`,
+		"SELECT base_url FROM _meta": "https://sales.example.com",
+		"SELECT substr(description, -52) FROM _columns WHERE table_name = 'requests' AND column_name = 'extra'": ". In this copy: only /margin, /person/age, /products/*/sku.",
+	} {
+		if got := texts(t, db, query); got[0] != want && !strings.HasSuffix(want, got[0]) {
+			t.Errorf("%s\n  is   %s\n  want %s", query, got, want)
+		}
+	}
+	for _, c := range []string{"name", "added_by_email"} {
+		description := texts(t, db, "SELECT description FROM _columns WHERE table_name = 'requests' AND column_name = '"+c+"'")[0]
+		if !strings.HasPrefix(description, schema.Requests.Column(c).Doc) || !strings.Contains(description, "in this copy") && !strings.Contains(description, "In this copy") {
+			t.Errorf("%s: %s", c, description)
+		}
+	}
+	// A copy can be read as a mirror.
+	read, err := store.OpenReadOnly(t.Context(), to)
+	must(t, err)
+	defer func() { must(t, read.Close()) }()
+	storetest.Sound(t, read.Reader())
+}
+
+func TestFullCopy(t *testing.T) {
+	t.Parallel()
+	path, to := mirrorPath(t), filepath.Join(t.TempDir(), "published.db")
+	m := filledMirror(t, path)
+	o := masked(to)
+	o.Mask = nil
+	publishTo(t, path, o)
+	db := openFile(t, to)
+	for _, table := range schema.All() {
+		rows := fmt.Sprintf("SELECT quote(%s) FROM %s ORDER BY 1", strings.Join(table.ColumnNames(), ") || quote("), table.Name)
+		if got, want := texts(t, db, rows), texts(t, m.Reader(), rows); !slices.Equal(got, want) {
+			t.Errorf("%s differs", table.Name)
+		}
+	}
+	if mode, err := sqlitefile.JournalMode(t.Context(), to); err != nil || mode != "delete" {
+		t.Errorf("journal mode %s, %v", mode, err)
+	}
+}
+
+// TestPublishReplaces keeps versions, modes and what open readers see.
+func TestPublishReplaces(t *testing.T) {
+	t.Parallel()
+	path, dir := mirrorPath(t), t.TempDir()
+	to := filepath.Join(dir, "copy.v1.db")
+	m := openMirror(t, path)
+	o := masked(to)
+	var old *sqlx.DB
+	for round := range 4 {
+		must(t, writePage(m, round, 10, "n"))
+		o.KeepVersions = []int{1, 3, 3, 2}[round]
+		if got, want := publishTo(t, path, o).Earlier, []int{0, 1, 2, 1}[round]; got != want {
+			t.Errorf("round %d: %d earlier copies, want %d", round, got, want)
+		}
+		if n := texts(t, openFile(t, to), "SELECT count(*) FROM requests")[0]; n != fmt.Sprint(10*(round+1)) {
+			t.Errorf("round %d: %s requests", round, n)
+		}
+		if round == 0 {
+			old = openFile(t, to)
+			texts(t, old, "SELECT count(*) FROM requests") // now it is open
+			must(t, os.Chmod(to, 0o640))
+			must(t, os.WriteFile(to+"-wal", []byte("of a program that wrote to the old copy"), 0o644))
+			must(t, os.WriteFile(filepath.Join(dir, "copy.v1-mine.db"), []byte("keep"), 0o644))
+		}
+	}
+	if n := texts(t, old, "SELECT count(*) FROM requests")[0]; n != "10" {
+		t.Errorf("who has the old copy open sees %s requests", n)
+	}
+	info, err := os.Stat(to)
+	if must(t, err); info.Mode().Perm() != 0o640 {
+		t.Errorf("mode %o", info.Mode())
+	}
+	var names []string
+	files, err := os.ReadDir(dir)
+	must(t, err)
+	for _, f := range files {
+		names = append(names, regexp.MustCompile(`\d{8}T\d{6}\.\d{3}Z`).ReplaceAllString(f.Name(), "STAMP"))
+	}
+	if want := []string{"copy.v1-STAMP.db", "copy.v1-mine.db", "copy.v1.db", "copy.v1.db.lock"}; !slices.Equal(names, want) {
+		t.Errorf("files %v, want %v", names, want)
+	}
+}
+
+// TestPublishRefuses leaves everything as it was.
+func TestPublishRefuses(t *testing.T) {
+	t.Parallel()
+	path, dir := mirrorPath(t), t.TempDir()
+	filledMirror(t, path)
+	queue := filepath.Join(dir, "private", "outbox.db")
+	o, err := outbox.Open(t.Context(), queue, outbox.Options{})
+	must(t, err)
+	must(t, o.Close())
+	other := mirrorPath(t)
+	openMirror(t, other)
+	text := filepath.Join(dir, "notes.txt")
+	must(t, os.WriteFile(text, []byte(strings.Repeat("not a database\n", 100)), 0o644))
+	for to, want := range map[string]string{
+		path: "is the mirror itself", other: "is a mirror that is written to", queue: "is no copy that was published", text: "is no copy that was published", dir: "look at the copy to replace",
+	} {
+		before, _ := os.ReadFile(to)
+		_, err := Copy(t.Context(), path, masked(to))
+		after, _ := os.ReadFile(to)
+		if err == nil || !strings.Contains(err.Error(), want) || !bytes.Equal(before, after) {
+			t.Errorf("to %s: %v", to, err)
+		}
+	}
+	if _, err := Copy(t.Context(), filepath.Join(dir, "none.db"), masked(filepath.Join(dir, "x.db"))); !errors.Is(err, sqlitefile.ErrNoDatabase) {
+		t.Errorf("without a mirror: %v", err)
+	}
+	lock, err := sqlitefile.AcquireLock(t.Context(), filepath.Join(dir, "x.db"), "publish", false)
+	must(t, err)
+	var locked *sqlitefile.LockedError
+	if _, err := Copy(t.Context(), path, masked(filepath.Join(dir, "x.db"))); !errors.As(err, &locked) {
+		t.Errorf("while another publishes: %v", err)
+	}
+	must(t, lock.Release())
+}
+
+// TestPublishCleansUp: nothing stays of a publish that failed or was killed, and a damaged copy is
+// replaced.
+func TestPublishCleansUp(t *testing.T) {
+	t.Parallel()
+	path, dir := mirrorPath(t), t.TempDir()
+	filledMirror(t, path)
+	to := filepath.Join(dir, "copy.db")
+	must(t, os.WriteFile(partOf(to), []byte(storetest.Canary), 0o644))
+	must(t, os.WriteFile(partOf(to)+"-journal", []byte(storetest.Canary), 0o644))
+	publishTo(t, path, masked(to))
+	content, err := os.ReadFile(to)
+	must(t, err)
+	must(t, os.WriteFile(to, append(bytes.Clone(content[:5000]), make([]byte, 3000)...), 0o644))
+	publishTo(t, path, masked(to))
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Copy(ctx, path, masked(to)); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	o := masked(to)
+	o.Mask.KeepExtra = []string{"/x"}
+	db, err := sqlx.Open("sqlite", sqlitefile.DSN(path, nil)+"mode=rw")
+	must(t, err)
+	_, err = db.Exec("UPDATE requests SET extra = 'not JSON' WHERE request_key = 2")
+	must(t, errors.Join(err, db.Close()))
+	if _, err := Copy(t.Context(), path, o); err == nil || !strings.Contains(err.Error(), "copy requests") {
+		t.Errorf("a copy that cannot be made: %v", err)
+	}
+	again, err := os.ReadFile(to)
+	files, _ := os.ReadDir(dir)
+	if err != nil || !bytes.Equal(again, content) || len(files) != 2 {
+		t.Errorf("after all that: %d files, %v", len(files), err)
+	}
+}
+
+func TestPublishWantsRoom(t *testing.T) {
+	t.Parallel()
+	path, dir := mirrorPath(t), t.TempDir()
+	free, known, err := sqlitefile.FreeBytes(dir)
+	if must(t, err); !known {
+		return
+	}
+	m, err := store.Open(t.Context(), path, store.Options{})
+	must(t, err)
+	must(t, m.Close())
+	must(t, os.Truncate(path, free+10<<30)) // sparse
+	var small *sqlitefile.NoRoomError
+	if _, err := Copy(t.Context(), path, masked(filepath.Join(dir, "copy.db"))); !errors.As(err, &small) || !strings.Contains(err.Error(), "copying "+path+" to "+dir) {
+		t.Errorf("with too little room: %v", err)
+	}
+}
+
+func TestPseudonyms(t *testing.T) {
+	t.Parallel()
+	key := testKey(1)
+	same := map[string][]string{
+		"e-mail": {"ana@example.com", "ANA@Example.com", " ana@example.com"},
+		"CPF":    {"529.982.247-25", "52998224725", " 529982247-25"},
+		"CNPJ":   {"12.ABC.345/01DE-35", "12abc34501de35", "12ABC345/01DE-35"},
+		"other":  {"outra coisa"}, "other case": {"Outra coisa"}, "dot": {"a.na@example.com"}, "intent": {"lote-1-11"}, "another intent": {"lote-11-1"},
+	}
+	seen := map[string]string{}
+	for who, forms := range same {
+		for _, form := range forms {
+			p := key.pseudonym(form)
+			if !regexp.MustCompile(`^p_[0-9a-z]{16}$`).MatchString(p) || p == testKey(2).pseudonym(form) || p != key.pseudonym(forms[0]) {
+				t.Errorf("%s %q: %s", who, form, p)
+			}
+			if other, taken := seen[p]; taken && other != who {
+				t.Errorf("%s and %s are both %s", who, other, p)
+			}
+			seen[p] = who
+		}
+	}
+	if key.pseudonym("") != "" {
+		t.Error("nothing has a pseudonym")
+	}
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x"} {
+		if text := fmt.Sprintf(verb, Masking{Key: key}); strings.Contains(text, "1 1 1") || strings.Contains(text, "0101") || strings.Contains(text, "\x01") {
+			t.Errorf("%s prints the key: %s", verb, text)
+		}
+	}
+}
+
+func TestKeptExtra(t *testing.T) {
+	t.Parallel()
+	const extra = `{"/a":{"b":[{"c":12345678901234567890.10,"d/~":2},{"c":"x<y"}]},"/ab":1,"/list/0":null,"/list/10/x":true,"/m~1n":"n"}`
+	for keep, want := range map[string]string{
+		"/a":                extra[:strings.Index(extra, `,"/ab"`)] + "}",
+		"/a/b/*/c":          `{"/a/b/0/c":12345678901234567890.10,"/a/b/1/c":"x<y"}`,
+		"/a/b/0/d~1~0":      `{"/a/b/0/d~1~0":2}`,
+		"/list/*":           `{"/list/0":null,"/list/10/x":true}`,
+		"/m~1n /ab":         `{"/ab":1,"/m~1n":"n"}`,
+		"/b /a/b/2 /ab/x /": "",
+	} {
+		got, err := keptExtra(extra, strings.Fields(keep))
+		if err != nil || got != want {
+			t.Errorf("%s keeps %s, %v, want %s", keep, got, err, want)
+		}
+	}
+}
+
+// TestEveryPersonalColumnIsRemarked: whoever reads a masked copy learns of each column what was
+// done to it.
+func TestEveryPersonalColumnIsRemarked(t *testing.T) {
+	t.Parallel()
+	m := Masking{KeepExtra: []string{"/x"}}
+	kinds := map[string]int{}
+	for _, table := range schema.All() {
+		for _, c := range table.Columns {
+			remark := m.remark(table, c)
+			if (remark == "") != c.Public || (m.expression(table, c) == c.Name) != c.Public {
+				t.Errorf("%s.%s: %q, %s", table.Name, c.Name, remark, m.expression(table, c))
+			}
+			kinds[remark]++
+		}
+	}
+	if len(kinds) != 4 {
+		t.Errorf("remarks %v", slices.Collect(maps.Keys(kinds)))
+	}
+}

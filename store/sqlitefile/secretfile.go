@@ -1,0 +1,54 @@
+package sqlitefile
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+)
+
+// maxSecret is more than any token or key needs.
+const maxSecret = 64 << 10
+
+// ReadSecretFile reads a token or key file. It must be a regular file, possibly behind symbolic
+// links, of at most 64 KiB. ReadSecretFile returns when ctx ends, even if the file system hangs.
+// Errors name the file and never quote it.
+func ReadSecretFile(ctx context.Context, path string) ([]byte, error) {
+	type result struct {
+		content []byte
+		err     error
+	}
+	read := make(chan result, 1)
+	go func() {
+		content, err := readSecret(path)
+		read <- result{content, err}
+	}()
+	select {
+	case r := <-read:
+		return r.content, r.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("read %s: %w", path, ctx.Err())
+	}
+}
+
+func readSecret(path string) ([]byte, error) {
+	// NONBLOCK, because opening a named pipe waits for a writer.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file (%s): name one that holds the secret alone", path, info.Mode())
+	}
+	content, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	if err == nil && len(content) > maxSecret {
+		return nil, fmt.Errorf("%s is larger than 64 KiB: name a file that holds the secret alone", path)
+	}
+	return content, err
+}
