@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
 )
@@ -231,7 +232,7 @@ func newPlanJSON(plan []pull.WindowPlan, perSecond float64) planJSON {
 }
 
 func (a *app) printPlan(plan planJSON, perSecond float64) error {
-	t := newTable("stream", "pass", "from", "to", "records", "pages", "requests", "")
+	t := terminal.NewTable("stream", "pass", "from", "to", "records", "pages", "requests", "")
 	for _, w := range plan.Windows {
 		var records any
 		state := ""
@@ -243,9 +244,9 @@ func (a *app) printPlan(plan planJSON, perSecond float64) error {
 		default:
 			records = *w.Records
 		}
-		t.add(w.Stream, w.Pass, w.From, w.To, records, w.Pages, w.Requests, state)
+		t.Add(w.Stream, w.Pass, w.From, w.To, records, w.Pages, w.Requests, state)
 	}
-	if err := t.write(a.stdout); err != nil {
+	if err := t.Write(a.stdout); err != nil {
 		return err
 	}
 	took := time.Duration(plan.Seconds * float64(time.Second)).Round(time.Second)

@@ -7,14 +7,15 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/cmd/internal/charts"
+	"solarmirror/cmd/internal/progress"
 	"solarmirror/cmd/internal/report"
 	"solarmirror/store"
 	"solarmirror/sync/platform"
@@ -142,7 +143,7 @@ func (d *demo) tell(ctx context.Context, engine *pull.Engine) error {
 		}
 		step.options.Streams = streams
 		fmt.Fprintf(d.stdout, "\n%d. %s\n\n", i+1, step.title)
-		show, done := d.newProgress()
+		show, done := progress.Show(d.stderr, d.flags.quiet)
 		engine.Progress = show
 		report, err := d.sync(ctx, engine, step.options, step.syncs)
 		done()
@@ -229,13 +230,5 @@ The mirror is %s: open it with any SQLite tool. To go on:
   %[3]s %[4]s query "SELECT deal_status, count(*) FROM requests GROUP BY 1"
   %[3]s schema tables
   %[3]s simulate          # a platform to sync with, from another terminal
-`, d.reportPath(), d.path, commandName(), config)
-}
-
-// commandName is what to type to run this program again: "go run" builds it in a place that is gone afterwards.
-func commandName() string {
-	if strings.Contains(os.Args[0], "go-build") {
-		return "go run ./cmd/solarmirror"
-	}
-	return "solarmirror"
+`, d.reportPath(), d.path, buildinfo.Command(), config)
 }

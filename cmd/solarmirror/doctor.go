@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"solarmirror/cmd/internal/buildinfo"
+	"solarmirror/cmd/internal/terminal"
+
 	"github.com/spf13/cobra"
 )
 
@@ -138,7 +141,7 @@ func (e *unwellError) Error() string {
 	if len(e.failed) > 1 {
 		noun = "checks"
 	}
-	return fmt.Sprintf("%d %s failed: %s; do what the table says and run \"%s doctor\" again", len(e.failed), noun, strings.Join(e.failed, ", "), commandName())
+	return fmt.Sprintf("%d %s failed: %s; do what the table says and run \"%s doctor\" again", len(e.failed), noun, strings.Join(e.failed, ", "), buildinfo.Command())
 }
 
 func (e *unwellError) Unwrap() error { return e.cause }
@@ -170,9 +173,9 @@ func (a *app) printDiagnosis(d diagnosis, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(a.stdout).Encode(d)
 	}
-	t := newTable("check", "verdict", "what", "remedy")
+	t := terminal.NewTable("check", "verdict", "what", "remedy")
 	for _, f := range d.Checks {
-		t.add(f.Check, f.Verdict, f.What, f.Remedy)
+		t.Add(f.Check, f.Verdict, f.What, f.Remedy)
 	}
-	return t.write(a.stdout)
+	return t.Write(a.stdout)
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"solarmirror/cmd/internal/age"
+	"solarmirror/cmd/internal/words"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
 )
@@ -49,23 +49,13 @@ func checkFreeDisk(_ context.Context, p *patient) finding {
 		return leftOut("not checked on this system")
 	}
 	if f.Free < leastForWAL {
-		return failure("make room: df -h "+f.Dir, "%s free on the disk of %s; a sync needs %s at least", bytesText(f.Free), f.Dir, bytesText(leastForWAL))
+		return failure("make room: df -h "+f.Dir, "%s free on the disk of %s; a sync needs %s at least", words.Bytes(f.Free), f.Dir, words.Bytes(leastForWAL))
 	}
 	// A migration may take what the file has now, and copies are made of it.
 	if wanted := max(2*f.Size, leastFree); f.Free < wanted {
-		return warning("make room: df -h "+f.Dir, "%s free on the disk of %s; %s would do, twice the database and 1 GiB at least", bytesText(f.Free), f.Dir, bytesText(wanted))
+		return warning("make room: df -h "+f.Dir, "%s free on the disk of %s; %s would do, twice the database and 1 GiB at least", words.Bytes(f.Free), f.Dir, words.Bytes(wanted))
 	}
-	return found("%s free; the database has %s", bytesText(f.Free), bytesText(f.Size))
-}
-
-func bytesText(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%d bytes", n)
+	return found("%s free; the database has %s", words.Bytes(f.Free), words.Bytes(f.Size))
 }
 
 // longWAL is a -wal, in bytes, that only grows so far while something keeps it from being emptied: it is at 16 MiB.
@@ -85,9 +75,9 @@ func checkJournal(ctx context.Context, p *patient) finding {
 			"a stale -shm lies beside the mirror without its -wal: one of the files was moved or copied alone")
 	case f.WAL > longWAL:
 		return warning("close readers that keep a transaction open, then: solarmirror sync",
-			"the -wal has grown to %s: some reader keeps it from being emptied, and reading gets slow", bytesText(f.WAL))
+			"the -wal has grown to %s: some reader keeps it from being emptied, and reading gets slow", words.Bytes(f.WAL))
 	}
-	return found("wal; its file has %s", bytesText(f.WAL))
+	return found("wal; its file has %s", words.Bytes(f.WAL))
 }
 
 func checkSchemaVersion(_ context.Context, p *patient) finding {
@@ -134,7 +124,7 @@ func checkIntegrity(ctx context.Context, p *patient) finding {
 
 func checkErasure(_ context.Context, p *patient) finding {
 	if due := p.meta.ErasureDueSince; due != nil {
-		return warning(finishErasure, "old copies of rows erased at %s (UTC) may still be in the file", minute(*due))
+		return warning(finishErasure, "old copies of rows erased at %s (UTC) may still be in the file", words.Minute(*due))
 	}
 	return found("none is pending")
 }
@@ -150,7 +140,7 @@ func checkFreshness(ctx context.Context, p *patient) finding {
 			return failure("solarmirror status", "%v", err)
 		}
 		old := p.now().Sub(complete)
-		text := fmt.Sprintf("%s %s old", stream.Name(), age.Of(old))
+		text := fmt.Sprintf("%s %s old", stream.Name(), words.Age(old))
 		if complete.IsZero() {
 			text = stream.Name() + " never complete"
 		}

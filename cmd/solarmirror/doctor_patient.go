@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/cmd/internal/config"
 	"solarmirror/store"
 	"solarmirror/sync/platform"
@@ -108,7 +109,7 @@ func (p *patient) makeContact(ctx context.Context) (contact, error) {
 	if err != nil {
 		return contact{}, err
 	}
-	request.Header.Set("User-Agent", "solarmirror/"+buildVersion().Version)
+	request.Header.Set("User-Agent", buildinfo.UserAgent())
 	// Not an http.Client: a redirect is an answer like any other.
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true,

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
 	"solarmirror/sync/push"
 )
@@ -106,16 +107,16 @@ func (a *app) mirrorToForget(ctx context.Context, c config.Config, wait bool) (*
 }
 
 func (a *app) printForgotten(outboxRows int, done []store.Forgotten) error {
-	t := newTable("table", "rows", "what was done")
+	t := terminal.NewTable("table", "rows", "what was done")
 	if outboxRows > 0 {
-		t.add("company_outbox", outboxRows, "deleted")
+		t.Add("company_outbox", outboxRows, "deleted")
 	}
 	for _, d := range done {
-		t.add(d.Table, d.Rows, d.How)
+		t.Add(d.Table, d.Rows, d.How)
 	}
-	if len(t.rows) == 0 {
+	if t.Len() == 0 {
 		_, err := fmt.Fprintln(a.stdout, "Nothing here is about this person.")
 		return err
 	}
-	return t.write(a.stdout)
+	return t.Write(a.stdout)
 }

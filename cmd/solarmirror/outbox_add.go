@@ -12,7 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/outboxcmd"
+	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
 	"solarmirror/sync/push"
 )
@@ -41,8 +44,8 @@ valid, the password without showing it. Unless all is valid nothing is queued.`,
 
 // readCompanies reads what add is given.
 func (a *app) readCompanies(ctx context.Context) ([]push.Entry, error) {
-	if isTerminal(a.stdin) {
-		return a.askCompany(ctx)
+	if terminal.Is(a.stdin) {
+		return outboxcmd.Ask(ctx, terminal.NewDialogue(a.stdin, a.stderr))
 	}
 	return push.ReadJSON(a.stdin)
 }
@@ -157,14 +160,14 @@ func (a *app) queue(ctx context.Context, entries []push.Entry, f importFlags) er
 }
 
 func (a *app) printQueued(rows []store.OutboxRow) error {
-	t := newTable("id", "tax number", "e-mail", "state")
+	t := terminal.NewTable("id", "tax number", "e-mail", "state")
 	for _, r := range rows {
-		t.add(r.ID, store.MaskTaxID(r.TaxID()), store.MaskEmail(r.Email), string(r.State))
+		t.Add(r.ID, store.MaskTaxID(r.TaxID()), store.MaskEmail(r.Email), string(r.State))
 	}
-	if err := t.write(a.stdout); err != nil {
+	if err := t.Write(a.stdout); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.stdout, "\nSend them with \"%s push\".\n", commandName())
+	_, err := fmt.Fprintf(a.stdout, "\nSend them with \"%s push\".\n", buildinfo.Command())
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/cmd/internal/config"
 	"solarmirror/store"
 	"solarmirror/sync/push"
@@ -126,7 +127,7 @@ company twice and a wrong "done" never creates it.`,
 			return a.changeRow(cmd.Context(), id, func(outbox *store.Outbox) (store.OutboxRow, error) {
 				row, err := outbox.Resolve(cmd.Context(), id, as == string(store.StateDone))
 				if err == nil && row.State == store.StatePending && !row.HasPassword {
-					fmt.Fprintf(a.stderr, "its password was erased; give the company again with \"%s outbox retry %d --from FILE\"\n", commandName(), id)
+					fmt.Fprintf(a.stderr, "its password was erased; give the company again with \"%s outbox retry %d --from FILE\"\n", buildinfo.Command(), id)
 				}
 				return row, err
 			})
@@ -135,17 +136,6 @@ company twice and a wrong "done" never creates it.`,
 	cmd.Flags().StringVar(&as, "as", "", "`what` it is: done or pending")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
-}
-
-// confirm asks on a terminal; elsewhere it wants --yes.
-func (a *app) confirm(cmd *cobra.Command, yes bool, question string) error {
-	if yes {
-		return nil
-	}
-	if !isTerminal(a.stdin) {
-		return &usageError{command: cmd.CommandPath(), err: errors.New("this cannot be undone, and there is no terminal to ask on; add --yes")}
-	}
-	return a.confirmed(cmd.Context(), question)
 }
 
 func newOutboxCancelCommand(a *app) *cobra.Command {

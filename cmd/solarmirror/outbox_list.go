@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/terminal"
+	"solarmirror/cmd/internal/words"
 	"solarmirror/store"
 )
 
@@ -80,7 +82,7 @@ func rowResult(r store.OutboxRow) rowJSON {
 	return rowJSON{
 		ID: r.ID, IntentID: r.IntentID, State: string(r.State), Name: r.Name, Surname: r.Surname, Email: r.Email, CPF: r.CPF, CNPJ: r.CNPJ,
 		HasPassword: r.HasPassword, AllowDuplicate: r.AllowDuplicate, Attempts: r.Attempts, CreatedAt: r.CreatedAt,
-		NextAttemptAt: known(r.NextAttemptAt), ClaimedAt: known(r.ClaimedAt), FinishedAt: known(r.FinishedAt),
+		NextAttemptAt: words.Known(r.NextAttemptAt), ClaimedAt: words.Known(r.ClaimedAt), FinishedAt: words.Known(r.FinishedAt),
 		HTTPStatus: r.HTTPStatus, Error: r.Error,
 	}
 }
@@ -99,12 +101,12 @@ func (a *app) printRows(rows []store.OutboxRow, asJSON bool) error {
 		_, err := fmt.Fprintln(a.stdout, "There are no such rows.")
 		return err
 	}
-	t := newTable("id", "state", "tax number", "e-mail", "queued (UTC)", "attempts", "next (UTC)", "error")
+	t := terminal.NewTable("id", "state", "tax number", "e-mail", "queued (UTC)", "attempts", "next (UTC)", "error")
 	for _, r := range rows {
-		t.add(r.ID, string(r.State), store.MaskTaxID(r.TaxID()), store.MaskEmail(r.Email), minute(r.CreatedAt), r.Attempts,
-			minuteOrNil(known(r.NextAttemptAt)), printable(r.Error))
+		t.Add(r.ID, string(r.State), store.MaskTaxID(r.TaxID()), store.MaskEmail(r.Email), words.Minute(r.CreatedAt), r.Attempts,
+			words.MinuteOrNil(words.Known(r.NextAttemptAt)), terminal.Cell(r.Error))
 	}
-	return t.write(a.stdout)
+	return t.Write(a.stdout)
 }
 
 func newOutboxShowCommand(a *app) *cobra.Command {
@@ -140,7 +142,7 @@ func (a *app) printRow(r store.OutboxRow, attempts []store.OutboxAttempt, asJSON
 	if asJSON {
 		out := rowResult(r)
 		for _, at := range attempts {
-			out.History = append(out.History, attemptJSON{at.StartedAt, known(at.FinishedAt), at.Outcome, at.HTTPStatus, at.Error})
+			out.History = append(out.History, attemptJSON{at.StartedAt, words.Known(at.FinishedAt), at.Outcome, at.HTTPStatus, at.Error})
 		}
 		return json.NewEncoder(a.stdout).Encode(out)
 	}
@@ -152,23 +154,23 @@ func (a *app) printRow(r store.OutboxRow, attempts []store.OutboxAttempt, asJSON
 		{"id", fmt.Sprint(r.ID)}, {"intent", r.IntentID}, {"state", string(r.State)}, {"error", r.Error},
 		{"contact", strings.TrimSpace(r.Name + " " + r.Surname)}, {"e-mail", r.Email}, {"password", password}, {"CNPJ", r.CNPJ}, {"CPF", r.CPF},
 		{"address", strings.Join(slices.DeleteFunc([]string{r.Patio, r.Number, r.Complement, r.Neighborhood, r.CEP, r.City, r.Company.State}, func(s string) bool { return s == "" }), ", ")},
-		{"mobile", r.Cellphone}, {"responsible", r.Responsible}, {"state registration", r.StateInscription}, {"queued (UTC)", minute(r.CreatedAt)},
+		{"mobile", r.Cellphone}, {"responsible", r.Responsible}, {"state registration", r.StateInscription}, {"queued (UTC)", words.Minute(r.CreatedAt)},
 	} {
 		if line.value != "" {
-			fmt.Fprintf(a.stdout, "%-18s  %s\n", line.label, harmless(line.value))
+			fmt.Fprintf(a.stdout, "%-18s  %s\n", line.label, terminal.Harmless(line.value))
 		}
 	}
 	if len(attempts) == 0 {
 		return nil
 	}
-	t := newTable("attempt (UTC)", "outcome", "status", "error")
+	t := terminal.NewTable("attempt (UTC)", "outcome", "status", "error")
 	for _, at := range attempts {
 		outcome := at.Outcome
 		if outcome == "" {
 			outcome = "cut off"
 		}
-		t.add(minute(at.StartedAt), outcome, at.HTTPStatus, printable(at.Error))
+		t.Add(words.Minute(at.StartedAt), outcome, at.HTTPStatus, terminal.Cell(at.Error))
 	}
 	fmt.Fprintln(a.stdout)
-	return t.write(a.stdout)
+	return t.Write(a.stdout)
 }

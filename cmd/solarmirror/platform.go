@@ -5,6 +5,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/cmd/internal/config"
 	"solarmirror/store"
 	"solarmirror/sync/platform"
@@ -23,7 +24,7 @@ func newClient(c config.Config, log zerolog.Logger, observe func(platform.Exchan
 		BaseURL: base, Token: c.TokenSource(), Envelope: p.Envelope,
 		RequestsPerSecond: p.RequestsPerSecond, MaxInFlight: p.MaxInFlight,
 		Timeout: p.Timeout, MaxRetryWait: p.MaxRetryWait, MaxBody: p.MaxBody,
-		UserAgent: "solarmirror/" + buildVersion().Version, Log: log, Observe: observe,
+		UserAgent: buildinfo.UserAgent(), Log: log, Observe: observe,
 	})
 	if err != nil {
 		return nil, &config.Error{Problems: []string{err.Error()}}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/words"
 	"solarmirror/store"
 )
 
@@ -61,7 +62,7 @@ func (a *app) publish(ctx context.Context, to string, wait bool) error {
 	if c.Publish.MaskPersonalData {
 		masked = "personal data masked"
 	}
-	fmt.Fprintf(a.stdout, "Published %s: %s, %s, in %.1f s.\n", published.Path, bytesText(published.Size), masked, time.Since(begun).Seconds())
+	fmt.Fprintf(a.stdout, "Published %s: %s, %s, in %.1f s.\n", published.Path, words.Bytes(published.Size), masked, time.Since(begun).Seconds())
 	if published.Earlier > 0 {
 		fmt.Fprintf(a.stdout, "%d earlier lie beside it.\n", published.Earlier)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
 	"solarmirror/sync/push"
 )
@@ -125,7 +126,7 @@ func (a *app) printPush(ctx context.Context, r *push.Report, outbox *store.Outbo
 			Doubted: r.Doubted, Confirmed: r.Confirmed, Purged: r.Purged, Outbox: counts,
 		})
 	}
-	t := newTable("this push", "companies")
+	t := terminal.NewTable("this push", "companies")
 	for _, line := range []struct {
 		what string
 		n    int
@@ -134,11 +135,11 @@ func (a *app) printPush(ctx context.Context, r *push.Report, outbox *store.Outbo
 		{"to be sent later", r.Postponed + r.Unsent}, {"deleted as old", int(r.Purged)},
 	} {
 		if line.n > 0 {
-			t.add(line.what, line.n)
+			t.Add(line.what, line.n)
 		}
 	}
-	if len(t.rows) == 0 {
-		t.add("nothing was due", 0)
+	if t.Len() == 0 {
+		t.Add("nothing was due", 0)
 	}
-	return t.write(a.stdout)
+	return t.Write(a.stdout)
 }

@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
 )
 
@@ -72,7 +71,7 @@ func printQuery(ctx context.Context, w io.Writer, mirror *store.Mirror, sql, for
 	case "json":
 		return printJSONLines(w, names, result)
 	}
-	t := newTable(names...)
+	t := terminal.NewTable(names...)
 	for row, err := range result.Rows() {
 		if err != nil {
 			return err
@@ -80,12 +79,12 @@ func printQuery(ctx context.Context, w io.Writer, mirror *store.Mirror, sql, for
 		cells := make([]any, len(row))
 		for i, v := range row {
 			if v != nil {
-				cells[i] = printable(v)
+				cells[i] = terminal.Cell(v)
 			}
 		}
-		t.add(cells...)
+		t.Add(cells...)
 	}
-	return t.write(w)
+	return t.Write(w)
 }
 
 func printCSV(w io.Writer, names []string, result *store.Result) error {
@@ -99,7 +98,7 @@ func printCSV(w io.Writer, names []string, result *store.Result) error {
 		}
 		cells := make([]string, len(row))
 		for i, v := range row {
-			cells[i] = plain(v)
+			cells[i] = terminal.Plain(v)
 		}
 		if err := out.Write(cells); err != nil {
 			return err
@@ -118,7 +117,7 @@ func printJSONLines(w io.Writer, names []string, result *store.Result) error {
 		var line strings.Builder
 		for i, v := range row {
 			if b, ok := v.([]byte); ok {
-				v = plain(b)
+				v = terminal.Plain(b)
 			}
 			name, err := json.Marshal(names[i])
 			if err != nil {
@@ -135,32 +134,4 @@ func printJSONLines(w io.Writer, names []string, result *store.Result) error {
 		}
 	}
 	return nil
-}
-
-// plain writes a value as SQLite's own shell does; NULL is empty, bytes that are no text are hexadecimal.
-func plain(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	case []byte:
-		if utf8.Valid(v) {
-			return string(v)
-		}
-		return fmt.Sprintf("%x", v)
-	}
-	return fmt.Sprint(v)
-}
-
-// maxCell bounds a cell of a table, so that one note does not tear it apart; the other forms print values whole.
-const maxCell = 60
-
-// printable is plain of bounded length.
-func printable(v any) string {
-	s := plain(v)
-	if utf8.RuneCountInString(s) <= maxCell {
-		return s
-	}
-	return string([]rune(s)[:maxCell-1]) + "…"
 }

@@ -7,6 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/buildinfo"
+	"solarmirror/cmd/internal/terminal"
+	"solarmirror/cmd/internal/words"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
 )
@@ -55,14 +58,14 @@ func (a *app) printRejects(list []store.RejectRecord) error {
 		_, err := fmt.Fprintln(a.stdout, "Nothing was rejected.")
 		return err
 	}
-	t := newTable("id", "stream", "first seen (UTC)", "bytes", "reason", "at", "source")
+	t := terminal.NewTable("id", "stream", "first seen (UTC)", "bytes", "reason", "at", "source")
 	for _, r := range list {
-		t.add(r.ID, r.Stream, minute(r.FirstSeenAt), r.Size, printable(r.Reason), printable(r.Pointer), r.Source)
+		t.Add(r.ID, r.Stream, words.Minute(r.FirstSeenAt), r.Size, terminal.Cell(r.Reason), terminal.Cell(r.Pointer), r.Source)
 	}
-	if err := t.write(a.stdout); err != nil {
+	if err := t.Write(a.stdout); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.stdout, "\nSee one whole with \"%s rejects show %d\".\n", commandName(), list[0].ID)
+	_, err := fmt.Fprintf(a.stdout, "\nSee one whole with \"%s rejects show %d\".\n", buildinfo.Command(), list[0].ID)
 	return err
 }
 
@@ -93,14 +96,14 @@ func newRejectsShowCommand(a *app) *cobra.Command {
 }
 
 func (a *app) printReject(r store.RejectRecord) error {
-	fmt.Fprintf(a.stderr, "stream  %s\nsource  %s\nreason  %s\n", r.Stream, harmless(r.Source), harmless(r.Reason))
+	fmt.Fprintf(a.stderr, "stream  %s\nsource  %s\nreason  %s\n", r.Stream, terminal.Harmless(r.Source), terminal.Harmless(r.Reason))
 	if r.Pointer != "" {
-		fmt.Fprintf(a.stderr, "at      %s\n", harmless(r.Pointer))
+		fmt.Fprintf(a.stderr, "at      %s\n", terminal.Harmless(r.Pointer))
 	}
-	fmt.Fprintf(a.stderr, "first   %s UTC, run %d\n", minute(r.FirstSeenAt), r.RunID)
+	fmt.Fprintf(a.stderr, "first   %s UTC, run %d\n", words.Minute(r.FirstSeenAt), r.RunID)
 	raw := string(r.Raw)
-	if terminal(a.stdout) {
-		raw = harmlessLines(raw)
+	if terminal.Is(a.stdout) {
+		raw = terminal.HarmlessLines(raw)
 	}
 	_, err := fmt.Fprintln(a.stdout, raw)
 	return err
@@ -125,5 +128,5 @@ func unknownReject(err error) error {
 	if !errors.As(err, &unknown) {
 		return err
 	}
-	return fmt.Errorf("%w; \"%s rejects list\" shows those there are", err, commandName())
+	return fmt.Errorf("%w; \"%s rejects list\" shows those there are", err, buildinfo.Command())
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
 )
@@ -62,13 +63,13 @@ func (a *app) printReplay(r *pull.ReplayReport) error {
 		_, err := fmt.Fprintln(a.stdout, "No reject waits to be replayed.")
 		return err
 	}
-	t := newTable("id", "stream", "became", "reason", "at")
+	t := terminal.NewTable("id", "stream", "became", "reason", "at")
 	for _, reject := range r.Rejects {
 		if reject.Fate == pull.StillBad {
-			t.add(reject.ID, reject.Stream, reject.Fate, printable(reject.Reason), printable(reject.Pointer))
+			t.Add(reject.ID, reject.Stream, reject.Fate, terminal.Cell(reject.Reason), terminal.Cell(reject.Pointer))
 			continue
 		}
-		t.add(reject.ID, reject.Stream, reject.Fate, nil, nil)
+		t.Add(reject.ID, reject.Stream, reject.Fate, nil, nil)
 	}
-	return t.write(a.stdout)
+	return t.Write(a.stdout)
 }

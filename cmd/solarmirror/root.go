@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/terminal"
 )
 
 const rootLong = `solarmirror mirrors a solar sales platform (orders, budgets, the equipment
@@ -29,7 +30,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case interrupted(ctx, err):
 		fmt.Fprintln(stderr, "solarmirror: interrupted")
 	default:
-		fmt.Fprintf(stderr, "solarmirror: %s\n", harmlessLines(err.Error()))
+		fmt.Fprintf(stderr, "solarmirror: %s\n", terminal.HarmlessLines(err.Error()))
 	}
 	return exitCode(ctx, err)
 }

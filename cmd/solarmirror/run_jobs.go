@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/progress"
 	"solarmirror/cmd/internal/statuspage"
 	"solarmirror/store"
 	"solarmirror/sync/platform"
@@ -171,17 +172,10 @@ const sayEvery = time.Minute
 
 // progress logs how far a job has come. That is also when the WAL can grow, so it is looked at.
 func (w *worker) progress(job string) func(pull.Progress) {
-	p := &progress{now: w.clock.Now, passes: map[string]pull.Progress{}}
-	return func(at pull.Progress) {
-		records, total := p.add(at)
-		now := p.now()
-		if now.Sub(p.last) < sayEvery {
-			return
-		}
-		p.last = now
-		w.log.Info().Str("job", job).Str("progress", describeProgress(records, total, now.Sub(p.began))).Msg("job goes on")
+	return progress.Every(sayEvery, w.clock.Now, func(line string) {
+		w.log.Info().Str("job", job).Str("progress", line).Msg("job goes on")
 		w.checkWAL()
-	}
+	})
 }
 
 // verify compares all streams. Unlike the command it leaves a run in the ledger, for those who were not there to see.

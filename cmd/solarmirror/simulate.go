@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/sync/platform/platformtest"
 )
 
@@ -90,7 +91,7 @@ func (a *app) simulate(ctx context.Context, f simulateFlags, o platformtest.Opti
 
 Mirror it from another terminal:
   SOLARMIRROR_PLATFORM_BASE_URL=%s SOLARMIRROR_PLATFORM_TOKEN=%s %s sync
-`, url, url, simulationToken, commandName())
+`, url, url, simulationToken, buildinfo.Command())
 	return serve(ctx, listener, handler)
 }
 

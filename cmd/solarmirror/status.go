@@ -12,7 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"solarmirror/cmd/internal/age"
+	"solarmirror/cmd/internal/terminal"
+	"solarmirror/cmd/internal/words"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
 	"solarmirror/sync/scan"
@@ -84,7 +85,7 @@ type streamStatus struct {
 
 // age is AgeSeconds in words.
 func (s *streamStatus) age() string {
-	return age.Of(time.Duration(*s.AgeSeconds * float64(time.Second)))
+	return words.Age(time.Duration(*s.AgeSeconds * float64(time.Second)))
 }
 
 type tableStatus struct {
@@ -196,7 +197,7 @@ func (s *status) readStreams(ctx context.Context, mirror *store.Mirror, now time
 		if at.Promise, err = pull.Promise(ctx, mirror, stream); err != nil {
 			return err
 		}
-		at.CompleteThrough, at.LastFullScanAt = known(complete), known(full)
+		at.CompleteThrough, at.LastFullScanAt = words.Known(complete), words.Known(full)
 		if at.CompleteThrough != nil {
 			seconds := now.Sub(complete).Seconds()
 			at.AgeSeconds = &seconds
@@ -218,7 +219,7 @@ func (s *status) readRuns(ctx context.Context, mirror *store.Mirror, _ time.Time
 	runs, err := mirror.Runs(ctx, shownRuns)
 	for _, r := range runs {
 		s.LastRuns = append(s.LastRuns, runStatus{
-			RunID: r.ID, Command: r.Command, StartedAt: r.StartedAt, Finished: known(r.FinishedAt), Outcome: string(r.Outcome),
+			RunID: r.ID, Command: r.Command, StartedAt: r.StartedAt, Finished: words.Known(r.FinishedAt), Outcome: string(r.Outcome),
 			Records: r.Records, Inserted: r.Inserted, Changed: r.Changed, Rejected: r.Rejected, Error: r.Error,
 		})
 	}
@@ -284,31 +285,31 @@ func (a *app) printStatus(s *status, asJSON bool) error {
 	}
 	fmt.Fprintf(a.stdout, "%s mirrors %s\ndialect: %s\n", s.Path, base, s.Dialect)
 	if s.ErasureDue != nil {
-		fmt.Fprintf(a.stdout, "old copies of rows erased at %s (UTC) may still be in the file: %s\n", minute(*s.ErasureDue), finishErasure)
+		fmt.Fprintf(a.stdout, "old copies of rows erased at %s (UTC) may still be in the file: %s\n", words.Minute(*s.ErasureDue), finishErasure)
 	}
 	fmt.Fprintln(a.stdout)
-	promises := newTable("stream", "what its last clean reads rely on")
-	streams := newTable("stream", "complete through (UTC)", "age", "last full read (UTC)", "rejected")
+	promises := terminal.NewTable("stream", "what its last clean reads rely on")
+	streams := terminal.NewTable("stream", "complete through (UTC)", "age", "last full read (UTC)", "rejected")
 	for _, at := range s.Streams {
 		old := "never complete"
 		if at.AgeSeconds != nil {
 			old = at.age()
 		}
-		streams.add(at.Stream, minuteOrNil(at.CompleteThrough), old, minuteOrNil(at.LastFullScanAt), at.Rejected)
+		streams.Add(at.Stream, words.MinuteOrNil(at.CompleteThrough), old, words.MinuteOrNil(at.LastFullScanAt), at.Rejected)
 		if at.Promise != "" {
-			promises.add(at.Stream, at.Promise)
+			promises.Add(at.Stream, at.Promise)
 		}
 	}
-	tables := newTable("table", "present", "gone")
+	tables := terminal.NewTable("table", "present", "gone")
 	for _, t := range s.Tables {
-		tables.add(t.Table, t.Live, t.Deleted)
+		tables.Add(t.Table, t.Live, t.Deleted)
 	}
-	runs := newTable("run", "command", "started (UTC)", "outcome", "records", "new", "changed", "rejected", "error")
+	runs := terminal.NewTable("run", "command", "started (UTC)", "outcome", "records", "new", "changed", "rejected", "error")
 	for _, r := range s.LastRuns {
-		runs.add(r.RunID, r.Command, minute(r.StartedAt), r.Outcome, r.Records, r.Inserted, r.Changed, r.Rejected, printable(r.Error))
+		runs.Add(r.RunID, r.Command, words.Minute(r.StartedAt), r.Outcome, r.Records, r.Inserted, r.Changed, r.Rejected, terminal.Cell(r.Error))
 	}
-	for _, t := range []*table{streams, promises, tables, runs} {
-		if err := a.printSection("", t); err != nil {
+	for _, t := range []*terminal.Table{streams, promises, tables, runs} {
+		if err := t.Section(a.stdout, ""); err != nil {
 			return err
 		}
 	}
@@ -316,48 +317,16 @@ func (a *app) printStatus(s *status, asJSON bool) error {
 }
 
 func (a *app) printDrift(list []driftStatus) error {
-	fields := newTable("stream", "new field", "times", "since (UTC)")
-	others := newTable("stream", "differs at", "how", "times", "since (UTC)")
+	fields := terminal.NewTable("stream", "new field", "times", "since (UTC)")
+	others := terminal.NewTable("stream", "differs at", "how", "times", "since (UTC)")
 	for _, d := range list {
 		if d.isNewField() {
-			fields.add(d.Stream, printable(d.Path), d.Occurrences, minute(d.FirstSeenAt))
+			fields.Add(d.Stream, terminal.Cell(d.Path), d.Occurrences, words.Minute(d.FirstSeenAt))
 		} else {
-			others.add(d.Stream, printable(d.Path), d.Kind, d.Occurrences, minute(d.FirstSeenAt))
+			others.Add(d.Stream, terminal.Cell(d.Path), d.Kind, d.Occurrences, words.Minute(d.FirstSeenAt))
 		}
 	}
 	return errors.Join(
-		a.printSection("Fields the platform sends that no column holds yet: kept in extra", fields),
-		a.printSection("Values of another type or shape than documented: converted where nothing is lost, else kept in extra", others))
-}
-
-// printSection prints a table that has rows, under its title, and an empty line.
-func (a *app) printSection(title string, t *table) error {
-	if len(t.rows) == 0 {
-		return nil
-	}
-	if title != "" {
-		fmt.Fprintln(a.stdout, title)
-	}
-	if err := t.write(a.stdout); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(a.stdout)
-	return err
-}
-
-// known is nil for the zero time.
-func known(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
-}
-
-func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
-
-func minuteOrNil(t *time.Time) any {
-	if t == nil {
-		return nil
-	}
-	return minute(*t)
+		fields.Section(a.stdout, "Fields the platform sends that no column holds yet: kept in extra"),
+		others.Section(a.stdout, "Values of another type or shape than documented: converted where nothing is lost, else kept in extra"))
 }

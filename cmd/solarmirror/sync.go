@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/progress"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
 )
@@ -102,7 +103,7 @@ func (a *app) withEngine(ctx context.Context, c config.Config, how writeFlags, w
 	}
 	defer release()
 	engine := newEngine(c, log, client, mirror)
-	show, done := a.newProgress()
+	show, done := progress.Show(a.stderr, a.flags.quiet)
 	defer done()
 	engine.Progress = show
 	return work(engine)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"solarmirror/cmd/internal/progress"
+	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
 )
@@ -36,7 +38,7 @@ func streamResult(s pull.StreamReport) streamJSON {
 	r := streamJSON{
 		Stream: s.Stream, Full: s.Full, Seen: s.Counts.Records, New: s.Counts.Inserted, Changed: s.Counts.Changed,
 		Unchanged: s.Counts.Unchanged, Rejected: s.Counts.Rejected, Requests: s.Requests,
-		Seconds: s.Duration.Seconds(), RowsPerS: perSecond(s.Counts.Records, s.Duration), Repairs: differencesJSON(s.Repairs),
+		Seconds: s.Duration.Seconds(), RowsPerS: progress.PerSecond(s.Counts.Records, s.Duration), Repairs: differencesJSON(s.Repairs),
 	}
 	if s.Err != nil {
 		r.Error = s.Err.Error()
@@ -68,19 +70,19 @@ func writeReportJSON(w io.Writer, r *pull.Report) error {
 
 func writeReportTable(w io.Writer, r *pull.Report) error {
 	repairs, repaired := newDifferenceTable(), 0
-	t := newTable("stream", "seen", "new", "changed", "unchanged", "rejected", "requests", "seconds", "rows/s", "outcome")
+	t := terminal.NewTable("stream", "seen", "new", "changed", "unchanged", "rejected", "requests", "seconds", "rows/s", "outcome")
 	for _, s := range r.Streams {
 		v := streamResult(s)
 		outcome := string(store.OK)
 		if s.Err != nil {
 			outcome = string(store.Failed)
 		}
-		t.add(v.Stream, v.Seen, v.New, v.Changed, v.Unchanged, v.Rejected, v.Requests,
+		t.Add(v.Stream, v.Seen, v.New, v.Changed, v.Unchanged, v.Rejected, v.Requests,
 			fmt.Sprintf("%.1f", v.Seconds), fmt.Sprintf("%.0f", v.RowsPerS), outcome)
-		repairs.addDifferences(s.Repairs)
+		addDifferences(repairs, s.Repairs)
 		repaired += len(s.Repairs)
 	}
-	if err := t.write(w); err != nil || repaired == 0 {
+	if err := t.Write(w); err != nil || repaired == 0 {
 		return err
 	}
 	done := "repaired"
@@ -88,5 +90,5 @@ func writeReportTable(w io.Writer, r *pull.Report) error {
 		done = "to be repaired"
 	}
 	fmt.Fprintf(w, "\n%d differences %s:\n", repaired, done)
-	return repairs.write(w)
+	return repairs.Write(w)
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/progress"
+	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
 )
@@ -82,7 +84,7 @@ func (a *app) verify(ctx context.Context, streams []*pull.Stream, asJSON bool) e
 	defer client.Close()
 	return a.withReader(ctx, func(mirror *store.Mirror) error {
 		engine := newEngine(c, log, client, mirror)
-		show, done := a.newProgress()
+		show, done := progress.Show(a.stderr, a.flags.quiet)
 		engine.Progress = show
 		list, err := engine.Verify(ctx, streams)
 		done()
@@ -145,12 +147,14 @@ func differencesJSON(list []pull.Difference) []differenceJSON {
 	return out
 }
 
-func newDifferenceTable() *table { return newTable("stream", "type", "key", "how", "tables") }
+func newDifferenceTable() *terminal.Table {
+	return terminal.NewTable("stream", "type", "key", "how", "tables")
+}
 
 // addDifferences adds rows up to shownDifferences.
-func (t *table) addDifferences(list []pull.Difference) {
-	for _, d := range list[:min(len(list), shownDifferences-len(t.rows))] {
-		t.add(d.Stream, d.Key[0], printable(d.Key[1]), d.Kind, strings.Join(d.Tables, ", "))
+func addDifferences(t *terminal.Table, list []pull.Difference) {
+	for _, d := range list[:min(len(list), shownDifferences-t.Len())] {
+		t.Add(d.Stream, d.Key[0], terminal.Cell(d.Key[1]), d.Kind, strings.Join(d.Tables, ", "))
 	}
 }
 
@@ -161,11 +165,11 @@ func (a *app) printVerification(list []pull.Verification, asJSON bool) error {
 	if asJSON {
 		return a.printVerificationJSON(list)
 	}
-	sums := newTable("stream", "on the platform", "in the mirror", "missing", "extra", "different", "edited", "orphans", "rejected")
+	sums := terminal.NewTable("stream", "on the platform", "in the mirror", "missing", "extra", "different", "edited", "orphans", "rejected")
 	rows, erased := newDifferenceTable(), 0
 	for _, v := range list {
 		if v.Err != nil { // the error is told apart
-			sums.add(v.Stream, nil, nil, nil, nil, nil, nil, nil, nil)
+			sums.Add(v.Stream, nil, nil, nil, nil, nil, nil, nil, nil)
 			continue
 		}
 		count := map[string]int{}
@@ -173,21 +177,21 @@ func (a *app) printVerification(list []pull.Verification, asJSON bool) error {
 			count[d.Kind]++
 		}
 		erased += v.Erased
-		rows.addDifferences(v.Differences)
-		sums.add(v.Stream, v.Platform, v.Mirror, count[pull.DiffMissing], count[pull.DiffExtra], count[pull.DiffContent],
+		addDifferences(rows, v.Differences)
+		sums.Add(v.Stream, v.Platform, v.Mirror, count[pull.DiffMissing], count[pull.DiffExtra], count[pull.DiffContent],
 			count[pull.DiffEdited], count[pull.DiffOrphan], v.Rejected)
 	}
-	if err := sums.write(a.stdout); err != nil {
+	if err := sums.Write(a.stdout); err != nil {
 		return err
 	}
 	if erased > 0 {
 		fmt.Fprintf(a.stdout, "\n%d erased with \"forget\": their rows are not compared\n", erased)
 	}
-	if len(rows.rows) == 0 {
+	if rows.Len() == 0 {
 		return nil
 	}
 	fmt.Fprintln(a.stdout)
-	return rows.write(a.stdout)
+	return rows.Write(a.stdout)
 }
 
 func (a *app) printVerificationJSON(list []pull.Verification) error {

@@ -1,11 +1,11 @@
-package age
+package words
 
 import (
 	"testing"
 	"time"
 )
 
-func TestOf(t *testing.T) {
+func TestAge(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
 		-time.Hour:                     "under 1 s",
@@ -19,7 +19,7 @@ func TestOf(t *testing.T) {
 		48 * time.Hour:                 "2 days",
 		10*24*time.Hour + 23*time.Hour: "10 days",
 	} {
-		if got := Of(d); got != want {
+		if got := Age(d); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
 		}
 	}
