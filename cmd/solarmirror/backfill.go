@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/setup"
 	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
@@ -137,7 +138,7 @@ func (b *backfill) run(ctx context.Context) error {
 }
 
 func (b *backfill) locked(ctx context.Context, work func(*pull.Engine) error) error {
-	return b.withEngine(ctx, b.config, writeFlags{command: "backfill", wait: true}, work)
+	return b.withEngine(ctx, b.config, setup.Writing{Command: "backfill", Wait: true}, work)
 }
 
 // read does one reading. Streams that fail while others do not are left out from then on.
@@ -181,7 +182,7 @@ func left(took time.Duration, done, all int) time.Duration {
 }
 
 func (a *app) planBackfill(ctx context.Context, c config.Config, o pull.BackfillOptions, asJSON bool) error {
-	return a.withEngine(ctx, c, writeFlags{command: "backfill", dryRun: true}, func(e *pull.Engine) error {
+	return a.withEngine(ctx, c, setup.Writing{Command: "backfill", DryRun: true}, func(e *pull.Engine) error {
 		plan, err := e.PlanBackfill(ctx, o)
 		if err != nil {
 			return err

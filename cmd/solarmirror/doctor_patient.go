@@ -13,6 +13,7 @@ import (
 
 	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/setup"
 	"solarmirror/store"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
@@ -76,7 +77,7 @@ func (p *patient) reach(ctx context.Context) {
 	c := p.config
 	c.Platform.Timeout = min(c.Platform.Timeout, networkDeadline)
 	c.Platform.MaxRetryWait = min(c.Platform.MaxRetryWait, networkDeadline/2)
-	client, err := newClient(c, p.log, nil)
+	client, err := setup.Client(c, p.log, nil)
 	if err != nil {
 		p.configErr = err
 		return

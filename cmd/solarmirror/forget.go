@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/setup"
 	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
 	"solarmirror/sync/push"
@@ -95,7 +96,7 @@ func (a *app) mirrorToForget(ctx context.Context, c config.Config, wait bool) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	mirror, err := store.Open(ctx, c.Mirror.Path, mirrorOptions(c, time.Now, log))
+	mirror, err := store.Open(ctx, c.Mirror.Path, setup.MirrorOptions(c, time.Now, log))
 	if err != nil {
 		return nil, nil, errors.Join(err, lock.Release())
 	}

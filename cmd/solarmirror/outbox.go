@@ -1,16 +1,10 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
-
-	"solarmirror/cmd/internal/config"
-	"solarmirror/store"
 )
 
 func newOutboxCommand(a *app) *cobra.Command {
@@ -33,35 +27,6 @@ waits, is in doubt or was created is rejected, unless the row says allow_duplica
 		newOutboxResolveCommand(a), newOutboxCancelCommand(a), newOutboxPurgeCommand(a), newOutboxKeygenCommand(a),
 	)
 	return group
-}
-
-// withOutbox opens the configured outbox around f.
-func (a *app) withOutbox(ctx context.Context, f func(config.Config, *store.Outbox) error) error {
-	c, err := a.config()
-	if err != nil {
-		return err
-	}
-	log, err := a.log()
-	if err != nil {
-		return err
-	}
-	outbox, err := openOutbox(ctx, c, log, time.Now)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f(c, outbox), outbox.Close())
-}
-
-// tell tells the mirror, if there is one, where rows stand now. A mirror that cannot be told is no failure: the next push
-// does it.
-func (a *app) tell(ctx context.Context, c config.Config, rows ...store.OutboxRow) {
-	creations, err := openCreations(ctx, c)
-	if err == nil && creations != nil {
-		err = errors.Join(creations.Record(ctx, rows...), creations.Close())
-	}
-	if err != nil {
-		fmt.Fprintf(a.stderr, "the mirror was not told, and the next push does it: %v\n", err)
-	}
 }
 
 // rowNumber reads the argument of a command that is about one row.

@@ -177,7 +177,7 @@ company_creations, and their companies still count as created. Every push does t
 				case keep == 0:
 					return &usageError{command: cmd.CommandPath(), err: errors.New("[outbox] keep_days keeps rows for ever; say --older-than")}
 				}
-				purged, err := outbox.Purge(cmd.Context(), time.Now().Add(-days(keep)))
+				purged, err := outbox.Purge(cmd.Context(), time.Now().Add(-time.Duration(keep)*24*time.Hour))
 				if err != nil {
 					return err
 				}

@@ -3,14 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/setup"
 	"solarmirror/cmd/internal/words"
-	"solarmirror/store"
 )
 
 func newPublishCommand(a *app) *cobra.Command {
@@ -54,7 +52,7 @@ func (a *app) publish(ctx context.Context, to string, wait bool) error {
 		c.Publish.Path = to
 	}
 	begun := time.Now()
-	published, err := publishMirror(ctx, c, wait)
+	published, err := setup.Publish(ctx, c, wait)
 	if err != nil {
 		return err
 	}
@@ -67,33 +65,4 @@ func (a *app) publish(ctx context.Context, to string, wait bool) error {
 		fmt.Fprintf(a.stdout, "%d earlier lie beside it.\n", published.Earlier)
 	}
 	return nil
-}
-
-// publishMirror makes the configured copy.
-func publishMirror(ctx context.Context, c config.Config, wait bool) (*store.Published, error) {
-	if err := store.MustExist(c.Mirror.Path); err != nil { // before a key is made
-		return nil, err
-	}
-	o := store.PublishOptions{To: c.Publish.Path, KeepVersions: c.Publish.KeepVersions, Wait: wait}
-	if c.Publish.MaskPersonalData {
-		key, err := pseudonymKey(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		o.Mask = &store.Masking{Key: key, KeepExtra: c.Publish.KeepExtra}
-	}
-	return store.Publish(ctx, c.Mirror.Path, o)
-}
-
-// pseudonymKey reads the configured key, which must be there: a mistyped name shall not give new pseudonyms. Without a name the key lies
-// with the outbox, and the first publish makes it.
-func pseudonymKey(ctx context.Context, c config.Config) (store.PseudonymKey, error) {
-	if c.Publish.PseudonymKeyFile == "" {
-		return store.EnsurePseudonymKey(ctx, filepath.Join(filepath.Dir(c.Outbox.Path), "pseudonym.key"))
-	}
-	key, err := store.ReadPseudonymKey(ctx, c.Publish.PseudonymKeyFile)
-	if err != nil {
-		return store.PseudonymKey{}, &config.Error{Problems: []string{"publish.pseudonym_key_file: " + err.Error()}}
-	}
-	return key, nil
 }

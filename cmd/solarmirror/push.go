@@ -6,10 +6,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/setup"
 	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
 	"solarmirror/sync/push"
@@ -42,63 +41,16 @@ func (a *app) push(ctx context.Context, wait, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	client, err := newClient(c, log, nil)
+	client, err := setup.Client(c, log, nil)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
 	pusher := &push.Pusher{Client: client, Now: time.Now, Log: log}
-	return withPusher(ctx, c, pusher, wait, func() error {
+	return setup.WithPusher(ctx, c, pusher, wait, func() error {
 		report, err := pusher.Push(ctx)
 		return errors.Join(err, a.printPush(ctx, report, pusher.Outbox, asJSON))
 	})
-}
-
-// withPusher has a pusher, which has its client, clock and log, work on the configured outbox, under its lock.
-func withPusher(ctx context.Context, c config.Config, p *push.Pusher, wait bool, work func() error) error {
-	outbox, err := openOutbox(ctx, c, p.Log, p.Now)
-	if err != nil {
-		return err
-	}
-	defer outbox.Close()
-	lock, err := store.AcquireLock(ctx, c.Outbox.Path, "push", wait)
-	if err != nil {
-		return err
-	}
-	defer lock.Release()
-	creations, err := openCreations(ctx, c)
-	if err != nil {
-		return err
-	}
-	if creations != nil {
-		defer creations.Close()
-	}
-	p.Outbox, p.Mirror, p.Keep, p.KeepAmbiguous = outbox, creations, days(c.Outbox.KeepDays), days(c.Outbox.KeepAmbiguousDays)
-	return work()
-}
-
-func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
-
-// openOutbox opens the configured outbox, with its key.
-func openOutbox(ctx context.Context, c config.Config, log zerolog.Logger, now func() time.Time) (*store.Outbox, error) {
-	o := store.OutboxOptions{Now: now, Log: log}
-	if c.Outbox.KeyFile != "" {
-		key, err := store.ReadSealingKey(ctx, c.Outbox.KeyFile)
-		if err != nil {
-			return nil, &config.Error{Problems: []string{"outbox.key_file: " + err.Error()}}
-		}
-		o.Key = key
-	}
-	return store.OpenOutbox(ctx, c.Outbox.Path, o)
-}
-
-// openCreations opens what the mirror knows of the outbox; nil before there is a mirror.
-func openCreations(ctx context.Context, c config.Config) (*store.Creations, error) {
-	creations, err := store.OpenCreations(ctx, c.Mirror.Path)
-	if errors.Is(err, store.ErrNoDatabase) {
-		return nil, nil
-	}
-	return creations, err
 }
 
 // pushJSON is the result of a push as --json prints it.

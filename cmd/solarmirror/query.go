@@ -40,20 +40,6 @@ CSV (empty for NULL), or as JSON, one object per line.`,
 	return cmd
 }
 
-// withReader opens the configured mirror for reading around f.
-func (a *app) withReader(ctx context.Context, f func(*store.Mirror) error) error {
-	c, err := a.config()
-	if err != nil {
-		return err
-	}
-	mirror, err := store.OpenReadOnly(ctx, c.Mirror.Path)
-	if err != nil {
-		return err
-	}
-	defer mirror.Close()
-	return f(mirror)
-}
-
 // printQuery runs a query and prints its result.
 func printQuery(ctx context.Context, w io.Writer, mirror *store.Mirror, sql, format string) error {
 	result, err := mirror.Query(ctx, sql)

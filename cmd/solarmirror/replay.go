@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/setup"
 	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
@@ -45,7 +46,7 @@ func (a *app) replay(ctx context.Context, ids []int64, wait bool) error {
 	if err := store.MustExist(c.Mirror.Path); err != nil {
 		return err
 	}
-	mirror, release, err := openMirror(ctx, c, log, writeFlags{command: "rejects replay", wait: wait})
+	mirror, release, err := setup.Mirror(ctx, c, log, setup.Writing{Command: "rejects replay", Wait: wait})
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/setup"
 	"solarmirror/cmd/internal/statuspage"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
@@ -50,7 +51,7 @@ func (a *app) run(ctx context.Context, wait bool) error {
 		return err
 	}
 	requests := statuspage.NewRequests()
-	client, err := newClient(c, log, requests.Observe)
+	client, err := setup.Client(c, log, requests.Observe)
 	if err != nil {
 		return err
 	}
@@ -188,13 +189,13 @@ func (w *worker) countFullReads(ctx context.Context, mirror *store.Mirror, last 
 // withMirror opens the mirror anew for each job: the file may have been put back from a backup meanwhile. It waits for other commands, one of
 // which may be a backfill of days that gives the lock back after each window for this.
 func (w *worker) withMirror(ctx context.Context, job string, work func(*store.Mirror) error) error {
-	how := writeFlags{command: "run: " + job, now: w.clock.Now}
-	mirror, release, err := openMirror(ctx, w.config, w.log, how)
+	how := setup.Writing{Command: "run: " + job, Now: w.clock.Now}
+	mirror, release, err := setup.Mirror(ctx, w.config, w.log, how)
 	var locked *store.LockedError
 	if errors.As(err, &locked) {
 		w.log.Warn().Str("job", job).AnErr("cause", err).Msg("job waits for the mirror")
-		how.wait = true
-		mirror, release, err = openMirror(ctx, w.config, w.log, how)
+		how.Wait = true
+		mirror, release, err = setup.Mirror(ctx, w.config, w.log, how)
 	}
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"solarmirror/cmd/internal/config"
 	"solarmirror/cmd/internal/progress"
+	"solarmirror/cmd/internal/setup"
 	"solarmirror/cmd/internal/statuspage"
 	"solarmirror/store"
 	"solarmirror/sync/platform"
@@ -161,7 +162,7 @@ func (did *account) run(id int64, c store.Counts) {
 
 // engine returns what reads the platform into the mirror, for one job.
 func (w *worker) engine(mirror *store.Mirror, job string) *pull.Engine {
-	engine := newEngine(w.config, w.log, w.client, mirror)
+	engine := setup.Engine(w.config, w.log, w.client, mirror)
 	engine.Now = w.clock.Now
 	engine.Progress = w.progress(job)
 	return engine
@@ -209,7 +210,7 @@ func inLedger(ctx context.Context, mirror *store.Mirror, job string, did *accoun
 func (w *worker) push(ctx context.Context, did *account) error {
 	began := w.clock.Now()
 	pusher := &push.Pusher{Client: w.client, Now: w.clock.Now, Log: w.log}
-	return withPusher(ctx, w.config, pusher, false, func() error {
+	return setup.WithPusher(ctx, w.config, pusher, false, func() error {
 		report, err := pusher.Push(ctx)
 		did.idle = *report == push.Report{}
 		did.facts.Int("done", report.Done).Int("rejected", report.Rejected).Int("ambiguous", report.Ambiguous+report.Doubted).
@@ -236,11 +237,11 @@ func (w *worker) recordPush(ctx context.Context, ledger *store.Creations, began 
 // publish half of it. Its run is noted afterwards, or the copy would say that it is running.
 func (w *worker) publish(ctx context.Context, did *account) error {
 	began := w.clock.Now()
-	published, err := publishMirror(ctx, w.config, false)
+	published, err := setup.Publish(ctx, w.config, false)
 	if published != nil {
 		did.facts.Str("path", published.Path).Int64("bytes", published.Size)
 	}
-	ledger, opening := openCreations(ctx, w.config)
+	ledger, opening := setup.Creations(ctx, w.config)
 	if ledger == nil {
 		return cmp.Or(err, opening)
 	}

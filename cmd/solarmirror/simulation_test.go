@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/setup"
 	"solarmirror/store"
 	"solarmirror/store/testsize"
 	"solarmirror/sync/platform"
@@ -266,7 +267,7 @@ var smallCatalogue = sync.OnceValue(func() []json.RawMessage {
 
 // queue puts a company into the outbox.
 func (s *scene) queue(ctx context.Context, n int) error {
-	outbox, err := openOutbox(ctx, s.config, s.worker.log, s.clock.Now)
+	outbox, err := setup.Outbox(ctx, s.config, s.worker.log, s.clock.Now)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/progress"
+	"solarmirror/cmd/internal/setup"
 	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
@@ -77,13 +78,13 @@ func (a *app) verify(ctx context.Context, streams []*pull.Stream, asJSON bool) e
 	if err != nil {
 		return err
 	}
-	client, err := newClient(c, log, nil)
+	client, err := setup.Client(c, log, nil)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
 	return a.withReader(ctx, func(mirror *store.Mirror) error {
-		engine := newEngine(c, log, client, mirror)
+		engine := setup.Engine(c, log, client, mirror)
 		show, done := progress.Show(a.stderr, a.flags.quiet)
 		engine.Progress = show
 		list, err := engine.Verify(ctx, streams)

@@ -1,4 +1,7 @@
-package main
+// Package setup makes what a configuration describes and commands work with: the client of the
+// platform and the engine that reads it, the mirror, the outbox and what sends it, and the published
+// copy.
+package setup
 
 import (
 	"time"
@@ -13,8 +16,9 @@ import (
 	"solarmirror/sync/scan"
 )
 
-// newClient returns the client of the configured platform; observe, where it is not nil, is told of every request.
-func newClient(c config.Config, log zerolog.Logger, observe func(platform.Exchange)) (*platform.Client, error) {
+// Client returns the client of the configured platform. It calls observe, if that is not nil, for
+// every request.
+func Client(c config.Config, log zerolog.Logger, observe func(platform.Exchange)) (*platform.Client, error) {
 	base, err := c.BaseURL()
 	if err != nil {
 		return nil, err
@@ -32,8 +36,8 @@ func newClient(c config.Config, log zerolog.Logger, observe func(platform.Exchan
 	return client, nil
 }
 
-// newEngine returns what reads the platform into the mirror, as configured.
-func newEngine(c config.Config, log zerolog.Logger, client *platform.Client, mirror *store.Mirror) *pull.Engine {
+// Engine returns what reads the platform into the mirror, as configured.
+func Engine(c config.Config, log zerolog.Logger, client *platform.Client, mirror *store.Mirror) *pull.Engine {
 	paging := pull.Paging{FirstPage: c.Platform.FirstPage, Limit: c.Platform.PageLimit}
 	if paging.FirstPage == config.FirstPageAuto {
 		paging.FirstPage = scan.FindFirstPage
@@ -45,7 +49,4 @@ func newEngine(c config.Config, log zerolog.Logger, client *platform.Client, mir
 	}
 }
 
-// mirrorOptions are those of a mirror that is written to; now may be nil.
-func mirrorOptions(c config.Config, now func() time.Time, log zerolog.Logger) store.Options {
-	return store.Options{Now: now, Log: log, Zone: c.Platform.TimeZone, PowerUnit: store.PowerUnit(c.Marts.PowerUnit)}
-}
+func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }

@@ -1,0 +1,38 @@
+package setup
+
+import (
+	"context"
+	"path/filepath"
+
+	"solarmirror/cmd/internal/config"
+	"solarmirror/store"
+)
+
+// Publish makes the configured copy of the mirror.
+func Publish(ctx context.Context, c config.Config, wait bool) (*store.Published, error) {
+	if err := store.MustExist(c.Mirror.Path); err != nil { // before a key is made
+		return nil, err
+	}
+	o := store.PublishOptions{To: c.Publish.Path, KeepVersions: c.Publish.KeepVersions, Wait: wait}
+	if c.Publish.MaskPersonalData {
+		key, err := pseudonymKey(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		o.Mask = &store.Masking{Key: key, KeepExtra: c.Publish.KeepExtra}
+	}
+	return store.Publish(ctx, c.Mirror.Path, o)
+}
+
+// pseudonymKey reads the configured key, which must exist: a mistyped name must not give new
+// pseudonyms. If none is configured, the key is beside the outbox, and the first publish makes it.
+func pseudonymKey(ctx context.Context, c config.Config) (store.PseudonymKey, error) {
+	if c.Publish.PseudonymKeyFile == "" {
+		return store.EnsurePseudonymKey(ctx, filepath.Join(filepath.Dir(c.Outbox.Path), "pseudonym.key"))
+	}
+	key, err := store.ReadPseudonymKey(ctx, c.Publish.PseudonymKeyFile)
+	if err != nil {
+		return store.PseudonymKey{}, &config.Error{Problems: []string{"publish.pseudonym_key_file: " + err.Error()}}
+	}
+	return key, nil
+}
