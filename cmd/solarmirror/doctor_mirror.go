@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"solarmirror/cmd/internal/status"
 	"solarmirror/cmd/internal/words"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
@@ -124,7 +125,7 @@ func checkIntegrity(ctx context.Context, p *patient) finding {
 
 func checkErasure(_ context.Context, p *patient) finding {
 	if due := p.meta.ErasureDueSince; due != nil {
-		return warning(finishErasure, "old copies of rows erased at %s (UTC) may still be in the file", words.Minute(*due))
+		return warning(status.FinishErasure, "old copies of rows erased at %s (UTC) may still be in the file", words.Minute(*due))
 	}
 	return found("none is pending")
 }

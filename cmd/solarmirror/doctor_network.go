@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"solarmirror/cmd/internal/status"
 	"solarmirror/store"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
@@ -174,7 +175,7 @@ func checkDialect(ctx context.Context, p *patient) finding {
 		return leftOut("there is no token to ask with")
 	}
 	remembered := pull.ParseDialect(p.meta.Dialect)
-	words := dialectOf(p.meta).String()
+	words := status.DialectOf(p.meta).String()
 	page, err := p.probe(ctx, p.firstPage(), remembered.Limit)
 	var status *platform.StatusError
 	var refused *platform.RefusedError

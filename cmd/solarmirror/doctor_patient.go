@@ -14,6 +14,7 @@ import (
 	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/cmd/internal/config"
 	"solarmirror/cmd/internal/setup"
+	"solarmirror/cmd/internal/status"
 	"solarmirror/store"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
@@ -229,7 +230,7 @@ func (p *patient) lacksDialect() string {
 	if why := p.lacksMirror(); why != "" {
 		return why
 	}
-	if dialectOf(p.meta) == nil {
+	if status.DialectOf(p.meta) == nil {
 		return "nothing is remembered yet; the first sync finds it"
 	}
 	return ""

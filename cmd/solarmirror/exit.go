@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/status"
 	"solarmirror/store"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
@@ -35,7 +36,7 @@ func exitCode(ctx context.Context, err error) int {
 	var auth *platform.AuthError
 	var locked *store.LockedError
 	var other *store.OtherPlatformError
-	var stale *staleError
+	var stale *status.StaleError
 	var partial *pull.PartialError
 	var differences *differencesError
 	var incomplete *push.IncompleteError

@@ -1,22 +1,13 @@
 package main
 
 import (
-	"cmp"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"solarmirror/cmd/internal/terminal"
-	"solarmirror/cmd/internal/words"
+	"solarmirror/cmd/internal/status"
 	"solarmirror/store"
-	"solarmirror/sync/pull"
-	"solarmirror/sync/scan"
 )
 
 func newStatusCommand(a *app) *cobra.Command {
@@ -35,298 +26,18 @@ the exit code is 12 when a stream is older than that.`,
 				return &usageError{command: cmd.CommandPath(), err: fmt.Errorf("--max-age is %s; it must not be negative", maxAge)}
 			}
 			return a.withReader(cmd.Context(), func(mirror *store.Mirror) error {
-				s, err := readStatus(cmd.Context(), mirror, time.Now())
+				s, err := status.Read(cmd.Context(), mirror, time.Now())
 				if err != nil {
 					return err
 				}
-				if err := a.printStatus(s, asJSON); err != nil {
+				if err := s.Print(a.stdout, asJSON); err != nil {
 					return err
 				}
-				return s.stale(maxAge)
+				return s.Stale(maxAge)
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	cmd.Flags().DurationVar(&maxAge, "max-age", 0, "greatest `age` of every stream, such as 2h; 0 accepts any")
 	return cmd
-}
-
-// status is what the mirror says of itself.
-type status struct {
-	Path          string         `json:"path"`
-	BaseURL       string         `json:"base_url"`
-	SchemaVersion int            `json:"schema_version"`
-	ErasureDue    *time.Time     `json:"erasure_due_since"` // nil: the file holds no old copies of erased rows
-	Dialect       *dialectStatus `json:"dialect"`           // nil: not found yet
-	Streams       []streamStatus `json:"streams"`
-	Tables        []tableStatus  `json:"tables"`
-	LastRuns      []runStatus    `json:"last_runs"`
-	Drift         []driftStatus  `json:"drift"`
-}
-
-// dialectStatus is how the platform answers, as far as it was found by asking.
-type dialectStatus struct {
-	FirstPage     *int     `json:"first_page"`    // nil: not seen yet, the lists were empty
-	PageLimit     int      `json:"page_limit"`    // rows a page is asked for
-	OneSize       []string `json:"one_page_size"` // the streams that are read in pages of one size, since the platform honours no other
-	Envelope      string   `json:"envelope"`
-	DatesIgnored  []string `json:"dates_ignored"`  // the streams whose date filters the platform does not look at
-	TotalsIgnored []string `json:"totals_ignored"` // the streams whose totals count another list
-}
-
-type streamStatus struct {
-	Stream          string     `json:"stream"`
-	CompleteThrough *time.Time `json:"complete_through"` // nil: not yet
-	AgeSeconds      *float64   `json:"age_seconds"`
-	LastFullScanAt  *time.Time `json:"last_full_scan_at"`
-	Rejected        int64      `json:"rejected"`
-	Promise         string     `json:"promise,omitempty"` // what weakens the last clean passes
-}
-
-// age is AgeSeconds in words.
-func (s *streamStatus) age() string {
-	return words.Age(time.Duration(*s.AgeSeconds * float64(time.Second)))
-}
-
-type tableStatus struct {
-	Table   string `json:"table"`
-	Live    int64  `json:"live"`
-	Deleted int64  `json:"deleted"`
-}
-
-type runStatus struct {
-	RunID     int64      `json:"run_id"`
-	Command   string     `json:"command"`
-	StartedAt time.Time  `json:"started_at"`
-	Finished  *time.Time `json:"finished_at"`
-	Outcome   string     `json:"outcome"`
-	Records   int64      `json:"records"`
-	Inserted  int64      `json:"inserted"`
-	Changed   int64      `json:"changed"`
-	Rejected  int64      `json:"rejected"`
-	Error     string     `json:"error,omitempty"`
-}
-
-type driftStatus struct {
-	Stream      string    `json:"stream"`
-	Path        string    `json:"path"`
-	Kind        string    `json:"kind"`
-	Occurrences int64     `json:"occurrences"`
-	FirstSeenAt time.Time `json:"first_seen_at"`
-}
-
-// shownRuns is how many of the last runs are shown.
-const shownRuns = 5
-
-func readStatus(ctx context.Context, mirror *store.Mirror, now time.Time) (*status, error) {
-	meta, err := mirror.Meta(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s := &status{Path: mirror.Path(), BaseURL: meta.BaseURL, SchemaVersion: meta.SchemaVersion, ErasureDue: meta.ErasureDueSince, Dialect: dialectOf(meta)}
-	for _, read := range []func(context.Context, *store.Mirror, time.Time) error{s.readStreams, s.readTables, s.readRuns, s.readDrift} {
-		if err := read(ctx, mirror, now); err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
-}
-
-// dialectOf is nil while nothing is remembered.
-func dialectOf(meta store.Meta) *dialectStatus {
-	d := pull.ParseDialect(meta.Dialect)
-	if d.Limit == 0 {
-		return nil
-	}
-	s := &dialectStatus{PageLimit: d.Limit, OneSize: []string{}, Envelope: d.Envelope, DatesIgnored: []string{}, TotalsIgnored: []string{}}
-	if d.Known {
-		s.FirstPage = &d.First
-	}
-	for _, stream := range pull.StreamNames() {
-		traits := d.Streams[stream]
-		if traits.IgnoresDates {
-			s.DatesIgnored = append(s.DatesIgnored, stream)
-		}
-		if traits.ForeignTotals {
-			s.TotalsIgnored = append(s.TotalsIgnored, stream)
-		}
-		if traits.Sizes == scan.SizesOne {
-			s.OneSize = append(s.OneSize, stream)
-		}
-	}
-	return s
-}
-
-// String is one line for people.
-func (d *dialectStatus) String() string {
-	if d == nil {
-		return "not found yet; the first sync asks"
-	}
-	first := "first page not known yet"
-	if d.FirstPage != nil {
-		first = fmt.Sprintf("first page %d", *d.FirstPage)
-	}
-	parts := []string{first, fmt.Sprintf("page limit %d", d.PageLimit)}
-	if d.Envelope != "" {
-		parts = append(parts, "envelope "+d.Envelope)
-	}
-	if len(d.DatesIgnored) > 0 {
-		parts = append(parts, "dates ignored for "+strings.Join(d.DatesIgnored, ", "))
-	}
-	if len(d.TotalsIgnored) > 0 {
-		parts = append(parts, "totals not used for "+strings.Join(d.TotalsIgnored, ", "))
-	}
-	if len(d.OneSize) > 0 {
-		parts = append(parts, "pages of one size for "+strings.Join(d.OneSize, ", "))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// readStreams takes a stream to be as old as the older of its passes.
-func (s *status) readStreams(ctx context.Context, mirror *store.Mirror, now time.Time) error {
-	rejected, err := mirror.RejectCounts(ctx)
-	if err != nil {
-		return err
-	}
-	for _, stream := range pull.Streams() {
-		at := streamStatus{Stream: stream.Name(), Rejected: rejected[stream.Name()]}
-		complete, full, err := pull.CompleteThrough(ctx, mirror, stream)
-		if err != nil {
-			return err
-		}
-		if at.Promise, err = pull.Promise(ctx, mirror, stream); err != nil {
-			return err
-		}
-		at.CompleteThrough, at.LastFullScanAt = words.Known(complete), words.Known(full)
-		if at.CompleteThrough != nil {
-			seconds := now.Sub(complete).Seconds()
-			at.AgeSeconds = &seconds
-		}
-		s.Streams = append(s.Streams, at)
-	}
-	return nil
-}
-
-func (s *status) readTables(ctx context.Context, mirror *store.Mirror, _ time.Time) error {
-	counts, err := mirror.RecordCounts(ctx)
-	for _, c := range counts {
-		s.Tables = append(s.Tables, tableStatus{Table: c.Table, Live: c.Live, Deleted: c.Deleted})
-	}
-	return err
-}
-
-func (s *status) readRuns(ctx context.Context, mirror *store.Mirror, _ time.Time) error {
-	runs, err := mirror.Runs(ctx, shownRuns)
-	for _, r := range runs {
-		s.LastRuns = append(s.LastRuns, runStatus{
-			RunID: r.ID, Command: r.Command, StartedAt: r.StartedAt, Finished: words.Known(r.FinishedAt), Outcome: string(r.Outcome),
-			Records: r.Records, Inserted: r.Inserted, Changed: r.Changed, Rejected: r.Rejected, Error: r.Error,
-		})
-	}
-	return err
-}
-
-// readDrift puts new fields first: they are what a newer schema may have a column for.
-func (s *status) readDrift(ctx context.Context, mirror *store.Mirror, _ time.Time) error {
-	list, err := mirror.DriftList(ctx)
-	for _, d := range list {
-		s.Drift = append(s.Drift, driftStatus{Stream: d.Stream, Path: d.Path, Kind: d.Kind, Occurrences: d.Occurrences, FirstSeenAt: d.FirstSeenAt})
-	}
-	slices.SortStableFunc(s.Drift, func(a, b driftStatus) int { return cmp.Compare(a.rank(), b.rank()) })
-	return err
-}
-
-func (d driftStatus) rank() int {
-	if d.isNewField() {
-		return 0
-	}
-	return 1
-}
-
-func (d driftStatus) isNewField() bool { return d.Kind == "unknown" }
-
-// staleError is a stream older than --max-age allows.
-type staleError struct {
-	stream string
-	why    string
-	max    time.Duration
-}
-
-func (e *staleError) Error() string {
-	return fmt.Sprintf("%s %s, and at most %s is allowed; run \"solarmirror sync\", or look at its last error above", e.stream, e.why, e.max)
-}
-
-// stale returns a *staleError for the first stream older than allowed; 0 allows any age.
-func (s *status) stale(maxAge time.Duration) error {
-	if maxAge == 0 {
-		return nil
-	}
-	for _, at := range s.Streams {
-		switch {
-		case at.AgeSeconds == nil:
-			return &staleError{stream: at.Stream, why: "has never been read to its end", max: maxAge}
-		case *at.AgeSeconds > maxAge.Seconds():
-			return &staleError{stream: at.Stream, why: "is " + at.age() + " old", max: maxAge}
-		}
-	}
-	return nil
-}
-
-// finishErasure is what to do about old copies of erased rows.
-const finishErasure = "end the programs that read the mirror, then: solarmirror sync"
-
-func (a *app) printStatus(s *status, asJSON bool) error {
-	if asJSON {
-		return json.NewEncoder(a.stdout).Encode(s)
-	}
-	base := s.BaseURL
-	if base == "" {
-		base = "nothing yet"
-	}
-	fmt.Fprintf(a.stdout, "%s mirrors %s\ndialect: %s\n", s.Path, base, s.Dialect)
-	if s.ErasureDue != nil {
-		fmt.Fprintf(a.stdout, "old copies of rows erased at %s (UTC) may still be in the file: %s\n", words.Minute(*s.ErasureDue), finishErasure)
-	}
-	fmt.Fprintln(a.stdout)
-	promises := terminal.NewTable("stream", "what its last clean reads rely on")
-	streams := terminal.NewTable("stream", "complete through (UTC)", "age", "last full read (UTC)", "rejected")
-	for _, at := range s.Streams {
-		old := "never complete"
-		if at.AgeSeconds != nil {
-			old = at.age()
-		}
-		streams.Add(at.Stream, words.MinuteOrNil(at.CompleteThrough), old, words.MinuteOrNil(at.LastFullScanAt), at.Rejected)
-		if at.Promise != "" {
-			promises.Add(at.Stream, at.Promise)
-		}
-	}
-	tables := terminal.NewTable("table", "present", "gone")
-	for _, t := range s.Tables {
-		tables.Add(t.Table, t.Live, t.Deleted)
-	}
-	runs := terminal.NewTable("run", "command", "started (UTC)", "outcome", "records", "new", "changed", "rejected", "error")
-	for _, r := range s.LastRuns {
-		runs.Add(r.RunID, r.Command, words.Minute(r.StartedAt), r.Outcome, r.Records, r.Inserted, r.Changed, r.Rejected, terminal.Cell(r.Error))
-	}
-	for _, t := range []*terminal.Table{streams, promises, tables, runs} {
-		if err := t.Section(a.stdout, ""); err != nil {
-			return err
-		}
-	}
-	return a.printDrift(s.Drift)
-}
-
-func (a *app) printDrift(list []driftStatus) error {
-	fields := terminal.NewTable("stream", "new field", "times", "since (UTC)")
-	others := terminal.NewTable("stream", "differs at", "how", "times", "since (UTC)")
-	for _, d := range list {
-		if d.isNewField() {
-			fields.Add(d.Stream, terminal.Cell(d.Path), d.Occurrences, words.Minute(d.FirstSeenAt))
-		} else {
-			others.Add(d.Stream, terminal.Cell(d.Path), d.Kind, d.Occurrences, words.Minute(d.FirstSeenAt))
-		}
-	}
-	return errors.Join(
-		fields.Section(a.stdout, "Fields the platform sends that no column holds yet: kept in extra"),
-		others.Section(a.stdout, "Values of another type or shape than documented: converted where nothing is lost, else kept in extra"))
 }
