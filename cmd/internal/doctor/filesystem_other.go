@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package doctor
 
 // fileSystemOf does not know here.
 func fileSystemOf(string) (fileSystem, error) { return fileSystem{}, nil }

@@ -1,12 +1,12 @@
-package main
+package doctor
 
 import (
 	"os"
 	"syscall"
 )
 
-// fileSystems are those unfit for a WAL, or doubtful, by the number statfs(2) gives them (linux/magic.h). virtiofs has that
-// of FUSE; an overlay may have a network below it.
+// fileSystems are those unfit for a WAL, or doubtful, by their number in statfs(2) (linux/magic.h).
+// virtiofs has that of FUSE; an overlay may have a network below it.
 var fileSystems = map[uint32]fileSystem{
 	0x6969:     {name: "NFS", network: true},
 	0x517B:     {name: "SMB", network: true},
@@ -38,8 +38,8 @@ func fileSystemOfType(magic uint32) fileSystem {
 	return known
 }
 
-// access asks the system whether this user may read, or write, path. Nothing is opened: closing a database file would drop the locks
-// that SQLite holds on it for this process.
+// access asks the system whether this user may read, or write, path. It opens nothing: closing a
+// database file would drop the locks that SQLite holds on it for this process.
 func access(path string, write bool) error {
 	const mayRead, mayWrite = 4, 2
 	mode := uint32(mayRead)
