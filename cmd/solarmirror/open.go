@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"solarmirror/cmd/internal/config"
@@ -65,16 +64,4 @@ func (a *app) withOutbox(ctx context.Context, f func(config.Config, *store.Outbo
 		return err
 	}
 	return errors.Join(f(c, outbox), outbox.Close())
-}
-
-// tell tells the mirror, if there is one, where rows stand now. A mirror that cannot be told is no failure: the next push
-// does it.
-func (a *app) tell(ctx context.Context, c config.Config, rows ...store.OutboxRow) {
-	creations, err := setup.Creations(ctx, c)
-	if err == nil && creations != nil {
-		err = errors.Join(creations.Record(ctx, rows...), creations.Close())
-	}
-	if err != nil {
-		fmt.Fprintf(a.stderr, "the mirror was not told, and the next push does it: %v\n", err)
-	}
 }

@@ -1,4 +1,3 @@
-// Package outboxcmd does the work of the commands "solarmirror outbox …", beyond flags.
 package outboxcmd
 
 import (

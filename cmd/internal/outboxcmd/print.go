@@ -1,54 +1,33 @@
-package main
+package outboxcmd
 
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
-	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/cmd/internal/terminal"
 	"solarmirror/cmd/internal/words"
 	"solarmirror/store"
 )
 
-func newOutboxListCommand(a *app) *cobra.Command {
-	var asJSON bool
-	var states []string
-	for _, s := range store.OutboxStates() {
-		states = append(states, string(s))
+// PrintQueued prints rows just queued, and how to send them.
+func PrintQueued(w io.Writer, rows []store.OutboxRow) error {
+	t := terminal.NewTable("id", "tax number", "e-mail", "state")
+	for _, r := range rows {
+		t.Add(r.ID, store.MaskTaxID(r.TaxID()), store.MaskEmail(r.Email), string(r.State))
 	}
-	cmd := &cobra.Command{
-		Use:       "list [state…]",
-		Short:     "List the rows of the outbox, oldest first",
-		Long:      "List the rows of the outbox, oldest first, in all states or in those named:\n" + strings.Join(states, ", ") + ".",
-		Example:   "  solarmirror outbox list ambiguous rejected",
-		ValidArgs: states,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			var wanted []store.OutboxState
-			for _, arg := range args {
-				if !slices.Contains(states, arg) {
-					return &usageError{command: cmd.CommandPath(), err: fmt.Errorf("there is no state %q; did you mean %q?", arg, config.Nearest(arg, states))}
-				}
-				wanted = append(wanted, store.OutboxState(arg))
-			}
-			return a.withOutbox(cmd.Context(), func(_ config.Config, outbox *store.Outbox) error {
-				rows, err := outbox.Rows(cmd.Context(), wanted...)
-				if err != nil {
-					return err
-				}
-				return a.printRows(rows, asJSON)
-			})
-		},
+	if err := t.Write(w); err != nil {
+		return err
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per row")
-	return cmd
+	_, err := fmt.Fprintf(w, "\nSend them with \"%s push\".\n", buildinfo.Command())
+	return err
 }
 
-// rowJSON is a row as --json prints it: whole, but for the password.
+// rowJSON is a row as JSON: whole, but for its password.
 type rowJSON struct {
 	ID             int64         `json:"id"`
 	IntentID       string        `json:"intent_id"`
@@ -87,9 +66,10 @@ func rowResult(r store.OutboxRow) rowJSON {
 	}
 }
 
-func (a *app) printRows(rows []store.OutboxRow, asJSON bool) error {
+// PrintRows lists rows; asJSON prints one JSON object per row.
+func PrintRows(w io.Writer, rows []store.OutboxRow, asJSON bool) error {
 	if asJSON {
-		encoder := json.NewEncoder(a.stdout)
+		encoder := json.NewEncoder(w)
 		for _, r := range rows {
 			if err := encoder.Encode(rowResult(r)); err != nil {
 				return err
@@ -98,7 +78,7 @@ func (a *app) printRows(rows []store.OutboxRow, asJSON bool) error {
 		return nil
 	}
 	if len(rows) == 0 {
-		_, err := fmt.Fprintln(a.stdout, "There are no such rows.")
+		_, err := fmt.Fprintln(w, "There are no such rows.")
 		return err
 	}
 	t := terminal.NewTable("id", "state", "tax number", "e-mail", "queued (UTC)", "attempts", "next (UTC)", "error")
@@ -106,45 +86,17 @@ func (a *app) printRows(rows []store.OutboxRow, asJSON bool) error {
 		t.Add(r.ID, string(r.State), store.MaskTaxID(r.TaxID()), store.MaskEmail(r.Email), words.Minute(r.CreatedAt), r.Attempts,
 			words.MinuteOrNil(words.Known(r.NextAttemptAt)), terminal.Cell(r.Error))
 	}
-	return t.Write(a.stdout)
+	return t.Write(w)
 }
 
-func newOutboxShowCommand(a *app) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:     "show ID",
-		Short:   "Print one row of the outbox whole, but for its password",
-		Example: "  solarmirror outbox show 3",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := rowNumber(cmd, args[0])
-			if err != nil {
-				return err
-			}
-			return a.withOutbox(cmd.Context(), func(_ config.Config, outbox *store.Outbox) error {
-				row, err := outbox.Row(cmd.Context(), id)
-				if err != nil {
-					return err
-				}
-				attempts, err := outbox.Attempts(cmd.Context(), id)
-				if err != nil {
-					return err
-				}
-				return a.printRow(row, attempts, asJSON)
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	return cmd
-}
-
-func (a *app) printRow(r store.OutboxRow, attempts []store.OutboxAttempt, asJSON bool) error {
+// PrintRow prints one row whole, but for its password.
+func PrintRow(w io.Writer, r store.OutboxRow, attempts []store.OutboxAttempt, asJSON bool) error {
 	if asJSON {
 		out := rowResult(r)
 		for _, at := range attempts {
 			out.History = append(out.History, attemptJSON{at.StartedAt, words.Known(at.FinishedAt), at.Outcome, at.HTTPStatus, at.Error})
 		}
-		return json.NewEncoder(a.stdout).Encode(out)
+		return json.NewEncoder(w).Encode(out)
 	}
 	password := "erased"
 	if r.HasPassword {
@@ -157,7 +109,7 @@ func (a *app) printRow(r store.OutboxRow, attempts []store.OutboxAttempt, asJSON
 		{"mobile", r.Cellphone}, {"responsible", r.Responsible}, {"state registration", r.StateInscription}, {"queued (UTC)", words.Minute(r.CreatedAt)},
 	} {
 		if line.value != "" {
-			fmt.Fprintf(a.stdout, "%-18s  %s\n", line.label, terminal.Harmless(line.value))
+			fmt.Fprintf(w, "%-18s  %s\n", line.label, terminal.Harmless(line.value))
 		}
 	}
 	if len(attempts) == 0 {
@@ -171,6 +123,6 @@ func (a *app) printRow(r store.OutboxRow, attempts []store.OutboxAttempt, asJSON
 		}
 		t.Add(words.Minute(at.StartedAt), outcome, at.HTTPStatus, terminal.Cell(at.Error))
 	}
-	fmt.Fprintln(a.stdout)
-	return t.Write(a.stdout)
+	fmt.Fprintln(w)
+	return t.Write(w)
 }
