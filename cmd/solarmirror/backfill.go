@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/pullreport"
 	"solarmirror/cmd/internal/setup"
 	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
@@ -98,14 +99,13 @@ func (a *app) backfill(ctx context.Context, command string, f backfillFlags, str
 	if f.plan {
 		return a.planBackfill(ctx, c, o, f.asJSON)
 	}
-	b := &backfill{app: a, config: c, options: o, report: &pull.Report{Outcome: store.OK}}
-	return errors.Join(b.run(ctx), a.printReport(b.report, f.asJSON))
+	b := &backfill{app: a, options: o, report: &pull.Report{Outcome: store.OK}}
+	return errors.Join(b.run(ctx), pullreport.PrintSync(a.stdout, a.stderr, b.report, f.asJSON))
 }
 
 // backfill is one backfill command at work.
 type backfill struct {
 	*app
-	config  config.Config
 	options pull.BackfillOptions // its streams are those that have not failed
 	report  *pull.Report
 	partial []error // why the others have
@@ -138,7 +138,7 @@ func (b *backfill) run(ctx context.Context) error {
 }
 
 func (b *backfill) locked(ctx context.Context, work func(*pull.Engine) error) error {
-	return b.withEngine(ctx, b.config, setup.Writing{Command: "backfill", Wait: true}, work)
+	return b.withEngine(ctx, setup.Writing{Command: "backfill", Wait: true}, work)
 }
 
 // read does one reading. Streams that fail while others do not are left out from then on.
@@ -182,7 +182,7 @@ func left(took time.Duration, done, all int) time.Duration {
 }
 
 func (a *app) planBackfill(ctx context.Context, c config.Config, o pull.BackfillOptions, asJSON bool) error {
-	return a.withEngine(ctx, c, setup.Writing{Command: "backfill", DryRun: true}, func(e *pull.Engine) error {
+	return a.withEngine(ctx, setup.Writing{Command: "backfill", DryRun: true}, func(e *pull.Engine) error {
 		plan, err := e.PlanBackfill(ctx, o)
 		if err != nil {
 			return err

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/config"
 	"solarmirror/cmd/internal/setup"
 	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
+	"solarmirror/sync/platform"
 	"solarmirror/sync/push"
 )
 
@@ -33,23 +36,12 @@ The exit code is 3 when some rows were decided and others were not, 1 when none 
 }
 
 func (a *app) push(ctx context.Context, wait, asJSON bool) error {
-	c, err := a.config()
-	if err != nil {
-		return err
-	}
-	log, err := a.log()
-	if err != nil {
-		return err
-	}
-	client, err := setup.Client(c, log, nil)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	pusher := &push.Pusher{Client: client, Now: time.Now, Log: log}
-	return setup.WithPusher(ctx, c, pusher, wait, func() error {
-		report, err := pusher.Push(ctx)
-		return errors.Join(err, a.printPush(ctx, report, pusher.Outbox, asJSON))
+	return a.withClient(nil, func(c config.Config, log zerolog.Logger, client *platform.Client) error {
+		pusher := &push.Pusher{Client: client, Now: time.Now, Log: log}
+		return setup.WithPusher(ctx, c, pusher, wait, func() error {
+			report, err := pusher.Push(ctx)
+			return errors.Join(err, a.printPush(ctx, report, pusher.Outbox, asJSON))
+		})
 	})
 }
 

@@ -122,19 +122,6 @@ func completeGroup(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
-func refuseUnknownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, child := range cmd.Commands() {
-		if child.IsAvailableCommand() {
-			names = append(names, child.Name())
-		}
-	}
-	return fmt.Errorf("unknown command %q; did you mean %q?", args[0], config.Nearest(args[0], names))
-}
-
 // suggestFlag names the nearest flag of cmd where an unknown one was given.
 func suggestFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError

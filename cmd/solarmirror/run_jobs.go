@@ -8,30 +8,14 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"solarmirror/cmd/internal/config"
 	"solarmirror/cmd/internal/progress"
+	"solarmirror/cmd/internal/pullreport"
 	"solarmirror/cmd/internal/setup"
-	"solarmirror/cmd/internal/statuspage"
 	"solarmirror/store"
-	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
 	"solarmirror/sync/push"
 	"solarmirror/sync/schedule"
 )
-
-// worker does the jobs of "solarmirror run". Their one client keeps the limits that are configured, however many jobs run.
-type worker struct {
-	config config.Config
-	log    zerolog.Logger
-	client *platform.Client
-	clock  schedule.Clock
-	maxWAL int64                   // bytes; a larger WAL is warned of
-	stop   context.CancelCauseFunc // ends the worker
-
-	requests *statuspage.Requests // what the client has asked; nil: it is not counted
-
-	lastPush string // how the last push ended that did nothing
-}
 
 // The jobs, as the ledger and the configuration call them.
 const (
@@ -191,7 +175,7 @@ func (w *worker) verify(ctx context.Context, did *account) error {
 				differences += len(v.Differences)
 			}
 			did.facts.Int("differences", differences)
-			return counts, cmp.Or(err, discrepancy(list))
+			return counts, cmp.Or(err, pullreport.Discrepancy(list))
 		})
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/pullreport"
 	"solarmirror/cmd/internal/setup"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
@@ -68,15 +69,11 @@ nothing. Records erased with "forget" stay erased. With --dry-run it lists what 
 }
 
 func (a *app) sync(ctx context.Context, f syncFlags, o pull.Options) error {
-	c, err := a.config()
-	if err != nil {
-		return err
-	}
 	report := &pull.Report{}
-	err = a.withEngine(ctx, c, setup.Writing{Command: "sync", Wait: f.wait, DryRun: f.dryRun}, func(e *pull.Engine) error {
+	err := a.withEngine(ctx, setup.Writing{Command: "sync", Wait: f.wait, DryRun: f.dryRun}, func(e *pull.Engine) error {
 		var err error
 		report, err = e.Sync(ctx, o)
 		return err
 	})
-	return errors.Join(err, a.printReport(report, f.asJSON))
+	return errors.Join(err, pullreport.PrintSync(a.stdout, a.stderr, report, f.asJSON))
 }

@@ -25,8 +25,8 @@ type QueueOptions struct {
 	AllowDuplicate bool // queue companies although the outbox has others with the same CPF, CNPJ or e-mail
 }
 
-// NewBatch returns the valid companies of entries, and writes to w what is wrong with the others. It
-// fails when nothing may be queued.
+// NewBatch returns the valid companies of entries, and writes to w what is wrong with the others.
+// It fails when nothing may be queued.
 func NewBatch(entries []push.Entry, o QueueOptions, w io.Writer) (*Batch, error) {
 	b := &Batch{options: o}
 	for _, e := range entries {

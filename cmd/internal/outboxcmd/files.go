@@ -5,14 +5,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"solarmirror/sync/push"
 )
 
-// fileFormats are the forms of a file of companies.
-var fileFormats = []string{"csv", "jsonl", "json"}
+// readers read a file of companies, by its format.
+var readers = map[string]func(io.Reader) ([]push.Entry, error){"csv": push.ReadCSV, "jsonl": push.ReadJSONLines, "json": push.ReadJSON}
 
 // FileFormat returns the format of a file: the one given, or else the one its name says.
 func FileFormat(path, given string) (string, error) {
@@ -22,13 +21,13 @@ func FileFormat(path, given string) (string, error) {
 	if given == "ndjson" {
 		given = "jsonl"
 	}
-	if !slices.Contains(fileFormats, given) {
+	if readers[given] == nil {
 		return "", fmt.Errorf("the form of %s is not known by its name; say --format csv, jsonl or json", path)
 	}
 	return given, nil
 }
 
-// ReadFile reads the companies of a file, "-" being stdin. The format is one that FileFormat returns.
+// ReadFile reads the companies of a file, "-" being stdin, in a format that FileFormat returned.
 func ReadFile(path, format string, stdin io.Reader) ([]push.Entry, error) {
 	in := stdin
 	if path != "-" {
@@ -39,8 +38,7 @@ func ReadFile(path, format string, stdin io.Reader) ([]push.Entry, error) {
 		defer file.Close()
 		in = file
 	}
-	read := map[string]func(io.Reader) ([]push.Entry, error){"csv": push.ReadCSV, "jsonl": push.ReadJSONLines, "json": push.ReadJSON}[format]
-	entries, err := read(in)
+	entries, err := readers[format](in)
 	if err != nil {
 		return nil, fmt.Errorf("import %s: %w", path, err)
 	}

@@ -34,8 +34,8 @@ func Creations(ctx context.Context, c config.Config) (*store.Creations, error) {
 	return creations, err
 }
 
-// WithPusher completes a pusher, which has its client, clock and log, with the configured outbox, and
-// calls work under the outbox's lock.
+// WithPusher completes a pusher, which has its client, clock and log, with the configured outbox,
+// and calls work under the outbox's lock.
 func WithPusher(ctx context.Context, c config.Config, p *push.Pusher, wait bool, work func() error) error {
 	outbox, err := Outbox(ctx, c, p.Log, p.Now)
 	if err != nil {

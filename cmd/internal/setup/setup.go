@@ -1,6 +1,6 @@
 // Package setup makes what a configuration describes and commands work with: the client of the
-// platform and the engine that reads it, the mirror, the outbox and what sends it, and the published
-// copy.
+// platform and the engine that reads it, the mirror, the outbox and what sends it, and the
+// published copy.
 package setup
 
 import (

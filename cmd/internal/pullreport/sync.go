@@ -1,4 +1,4 @@
-package main
+package pullreport
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"solarmirror/sync/pull"
 )
 
-// reportJSON is the result of a run as --json prints it.
+// reportJSON is the result of a run as JSON.
 type reportJSON struct {
 	RunID   int64        `json:"run_id,omitempty"` // absent for a dry run
 	Outcome string       `json:"outcome"`
@@ -46,21 +46,22 @@ func streamResult(s pull.StreamReport) streamJSON {
 	return r
 }
 
-// printReport prints what a run did with each stream, and says where to look when something was rejected.
-func (a *app) printReport(r *pull.Report, asJSON bool) error {
+// PrintSync prints what a run did with each stream, and says on notes where to look when something
+// was rejected.
+func PrintSync(w, notes io.Writer, r *pull.Report, asJSON bool) error {
 	if len(r.Streams) == 0 {
 		return nil // it never began; the error says why
 	}
 	if rejected := r.Total().Rejected; rejected > 0 {
-		fmt.Fprintf(a.stderr, "%d records could not be loaded and are kept as they came; see \"solarmirror rejects list\"\n", rejected)
+		fmt.Fprintf(notes, "%d records could not be loaded and are kept as they came; see \"solarmirror rejects list\"\n", rejected)
 	}
 	if asJSON {
-		return writeReportJSON(a.stdout, r)
+		return printSyncJSON(w, r)
 	}
-	return writeReportTable(a.stdout, r)
+	return printSyncTable(w, r)
 }
 
-func writeReportJSON(w io.Writer, r *pull.Report) error {
+func printSyncJSON(w io.Writer, r *pull.Report) error {
 	out := reportJSON{RunID: r.RunID, Outcome: string(r.Outcome)}
 	for _, s := range r.Streams {
 		out.Streams = append(out.Streams, streamResult(s))
@@ -68,7 +69,7 @@ func writeReportJSON(w io.Writer, r *pull.Report) error {
 	return json.NewEncoder(w).Encode(out)
 }
 
-func writeReportTable(w io.Writer, r *pull.Report) error {
+func printSyncTable(w io.Writer, r *pull.Report) error {
 	repairs, repaired := newDifferenceTable(), 0
 	t := terminal.NewTable("stream", "seen", "new", "changed", "unchanged", "rejected", "requests", "seconds", "rows/s", "outcome")
 	for _, s := range r.Streams {
