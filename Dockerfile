@@ -13,7 +13,7 @@ ARG VERSION="(devel)"
 ARG REVISION
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false \
-        -ldflags "-s -w -X 'main.linkedVersion=$VERSION' -X 'main.linkedRevision=$REVISION'" \
+        -ldflags "-s -w -X 'solarmirror/cmd/internal/buildinfo.linkedVersion=$VERSION' -X 'solarmirror/cmd/internal/buildinfo.linkedRevision=$REVISION'" \
         -o /image/solarmirror ./cmd/solarmirror
 # A new volume takes over owner and mode of the directory it is mounted on. Group 0 may write as well, since some clusters
 # (OpenShift) run every container as a user of their choice, in that group.

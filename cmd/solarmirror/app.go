@@ -1,15 +1,17 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"os"
 	"sync"
 
 	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/terminal"
 )
 
 // app is what every command shares: the standard streams, the configuration and
@@ -72,17 +74,16 @@ func (a *app) newLogger() (zerolog.Logger, error) {
 	if err != nil {
 		return zerolog.Nop(), err
 	}
-	return newLogger(a.stderr, c.Log, colour(a.stderr))
+	return newLogger(a.stderr, c.Log, terminal.Colour(a.stderr))
 }
 
-// terminal reports whether w is a terminal.
-func terminal(w io.Writer) bool {
-	f, isFile := w.(*os.File)
-	return isFile && term.IsTerminal(int(f.Fd()))
-}
-
-// colour reports whether coloured text may go to w: a terminal, and NO_COLOR not
-// set (https://no-color.org).
-func colour(w io.Writer) bool {
-	return terminal(w) && os.Getenv("NO_COLOR") == ""
+// confirm asks on a terminal; elsewhere it wants --yes.
+func (a *app) confirm(cmd *cobra.Command, yes bool, question string) error {
+	if yes {
+		return nil
+	}
+	if !terminal.Is(a.stdin) {
+		return &usageError{command: cmd.CommandPath(), err: errors.New("this cannot be undone, and there is no terminal to ask on; add --yes")}
+	}
+	return terminal.NewDialogue(a.stdin, a.stderr).Confirm(cmd.Context(), question)
 }

@@ -11,6 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/pullreport"
+	"solarmirror/cmd/internal/setup"
+	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
 )
@@ -96,14 +99,13 @@ func (a *app) backfill(ctx context.Context, command string, f backfillFlags, str
 	if f.plan {
 		return a.planBackfill(ctx, c, o, f.asJSON)
 	}
-	b := &backfill{app: a, config: c, options: o, report: &pull.Report{Outcome: store.OK}}
-	return errors.Join(b.run(ctx), a.printReport(b.report, f.asJSON))
+	b := &backfill{app: a, options: o, report: &pull.Report{Outcome: store.OK}}
+	return errors.Join(b.run(ctx), pullreport.PrintSync(a.stdout, a.stderr, b.report, f.asJSON))
 }
 
 // backfill is one backfill command at work.
 type backfill struct {
 	*app
-	config  config.Config
 	options pull.BackfillOptions // its streams are those that have not failed
 	report  *pull.Report
 	partial []error // why the others have
@@ -136,7 +138,7 @@ func (b *backfill) run(ctx context.Context) error {
 }
 
 func (b *backfill) locked(ctx context.Context, work func(*pull.Engine) error) error {
-	return b.withEngine(ctx, b.config, writeFlags{command: "backfill", wait: true}, work)
+	return b.withEngine(ctx, setup.Writing{Command: "backfill", Wait: true}, work)
 }
 
 // read does one reading. Streams that fail while others do not are left out from then on.
@@ -180,7 +182,7 @@ func left(took time.Duration, done, all int) time.Duration {
 }
 
 func (a *app) planBackfill(ctx context.Context, c config.Config, o pull.BackfillOptions, asJSON bool) error {
-	return a.withEngine(ctx, c, writeFlags{command: "backfill", dryRun: true}, func(e *pull.Engine) error {
+	return a.withEngine(ctx, setup.Writing{Command: "backfill", DryRun: true}, func(e *pull.Engine) error {
 		plan, err := e.PlanBackfill(ctx, o)
 		if err != nil {
 			return err
@@ -231,7 +233,7 @@ func newPlanJSON(plan []pull.WindowPlan, perSecond float64) planJSON {
 }
 
 func (a *app) printPlan(plan planJSON, perSecond float64) error {
-	t := newTable("stream", "pass", "from", "to", "records", "pages", "requests", "")
+	t := terminal.NewTable("stream", "pass", "from", "to", "records", "pages", "requests", "")
 	for _, w := range plan.Windows {
 		var records any
 		state := ""
@@ -243,9 +245,9 @@ func (a *app) printPlan(plan planJSON, perSecond float64) error {
 		default:
 			records = *w.Records
 		}
-		t.add(w.Stream, w.Pass, w.From, w.To, records, w.Pages, w.Requests, state)
+		t.Add(w.Stream, w.Pass, w.From, w.To, records, w.Pages, w.Requests, state)
 	}
-	if err := t.write(a.stdout); err != nil {
+	if err := t.Write(a.stdout); err != nil {
 		return err
 	}
 	took := time.Duration(plan.Seconds * float64(time.Second)).Round(time.Second)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/buildinfo"
+	"solarmirror/cmd/internal/words"
 	"solarmirror/store/publish"
 )
 
@@ -71,7 +73,7 @@ func (a *app) backup(ctx context.Context, o publish.BackupOptions) error {
 	} {
 		switch {
 		case b.path != "":
-			fmt.Fprintf(a.stdout, "Copied the %s to %s: %s, checked.\n", b.what, b.path, bytesText(b.size))
+			fmt.Fprintf(a.stdout, "Copied the %s to %s: %s, checked.\n", b.what, b.path, words.Bytes(b.size))
 		case err == nil:
 			fmt.Fprintf(a.stdout, "There is no %s at %s.\n", b.what, b.from)
 		}
@@ -92,7 +94,7 @@ func (a *app) sayHowToRestore(done *publish.Backups, mirror, outbox string) erro
 		fmt.Fprintf(a.stdout, "  rm -f %s\n  install -m 600 %s %s    # %s.sends stays as it is\n",
 			shellWord(outbox+"-journal"), shellWord(done.Outbox), shellWord(outbox), outbox)
 	}
-	_, err := fmt.Fprintf(a.stdout, "  %s sync\n", commandName())
+	_, err := fmt.Fprintf(a.stdout, "  %s sync\n", buildinfo.Command())
 	return err
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/pullreport"
+	"solarmirror/cmd/internal/status"
 	"solarmirror/store"
 	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/platform"
@@ -36,9 +38,9 @@ func exitCode(ctx context.Context, err error) int {
 	var auth *platform.AuthError
 	var locked *sqlitefile.LockedError
 	var other *store.OtherPlatformError
-	var stale *staleError
+	var stale *status.StaleError
 	var partial *pull.PartialError
-	var differences *differencesError
+	var differences *pullreport.DifferencesError
 	var incomplete *push.IncompleteError
 	switch {
 	case err == nil:
@@ -60,6 +62,9 @@ func exitCode(ctx context.Context, err error) int {
 	}
 	return exitFailed
 }
+
+// errInterrupted is the cause of a context that a signal cancelled.
+var errInterrupted = errors.New("interrupted")
 
 func interrupted(ctx context.Context, err error) bool {
 	return errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errInterrupted)

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/setup"
+	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
 	"solarmirror/store/forget"
 	"solarmirror/store/identity"
@@ -97,7 +99,7 @@ func (a *app) mirrorToForget(ctx context.Context, c config.Config, wait bool) (*
 	if err != nil {
 		return nil, nil, err
 	}
-	mirror, err := store.Open(ctx, c.Mirror.Path, mirrorOptions(c, time.Now, log))
+	mirror, err := store.Open(ctx, c.Mirror.Path, setup.MirrorOptions(c, time.Now, log))
 	if err != nil {
 		return nil, nil, errors.Join(err, lock.Release())
 	}
@@ -109,16 +111,16 @@ func (a *app) mirrorToForget(ctx context.Context, c config.Config, wait bool) (*
 }
 
 func (a *app) printForgotten(outboxRows int, done []forget.Change) error {
-	t := newTable("table", "rows", "what was done")
+	t := terminal.NewTable("table", "rows", "what was done")
 	if outboxRows > 0 {
-		t.add("company_outbox", outboxRows, "deleted")
+		t.Add("company_outbox", outboxRows, "deleted")
 	}
 	for _, d := range done {
-		t.add(d.Table, d.Rows, d.How)
+		t.Add(d.Table, d.Rows, d.How)
 	}
-	if len(t.rows) == 0 {
+	if t.Len() == 0 {
 		_, err := fmt.Fprintln(a.stdout, "Nothing here is about this person.")
 		return err
 	}
-	return t.write(a.stdout)
+	return t.Write(a.stdout)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/terminal"
 )
 
 // newLogger returns the program's logger: one JSON object a line, or lines for
@@ -17,9 +18,9 @@ func newLogger(w io.Writer, settings config.Log, colour bool) (zerolog.Logger, e
 	if err != nil {
 		return zerolog.Nop(), fmt.Errorf("log level %s: %w", settings.Level, err)
 	}
-	isTerminal := terminal(w)
+	isTerminal := terminal.Is(w)
 	if isTerminal {
-		w = aboveBar{w}
+		w = terminal.AboveBar{Terminal: w}
 	}
 	out := zerolog.SyncWriter(w)
 	if settings.Format == "console" || settings.Format == "auto" && isTerminal {
@@ -28,12 +29,12 @@ func newLogger(w io.Writer, settings config.Log, colour bool) (zerolog.Logger, e
 	return zerolog.New(out).Level(level).With().Timestamp().Logger(), nil
 }
 
-// harmlessFields calls harmless for each text of an event: the console writer prints the message
+// harmlessFields makes each text of an event harmless: the console writer prints the message
 // unquoted.
 func harmlessFields(event map[string]any) error {
 	for name, value := range event {
 		if text, ok := value.(string); ok {
-			event[name] = harmless(text)
+			event[name] = terminal.Harmless(text)
 		}
 	}
 	return nil

@@ -3,14 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"solarmirror/cmd/internal/config"
-	"solarmirror/store/publish"
-	"solarmirror/store/sqlitefile"
+	"solarmirror/cmd/internal/setup"
+	"solarmirror/cmd/internal/words"
 )
 
 func newPublishCommand(a *app) *cobra.Command {
@@ -54,7 +52,7 @@ func (a *app) publish(ctx context.Context, to string, wait bool) error {
 		c.Publish.Path = to
 	}
 	begun := time.Now()
-	published, err := publishMirror(ctx, c, wait)
+	published, err := setup.Publish(ctx, c, wait)
 	if err != nil {
 		return err
 	}
@@ -62,38 +60,9 @@ func (a *app) publish(ctx context.Context, to string, wait bool) error {
 	if c.Publish.MaskPersonalData {
 		masked = "personal data masked"
 	}
-	fmt.Fprintf(a.stdout, "Published %s: %s, %s, in %.1f s.\n", published.Path, bytesText(published.Size), masked, time.Since(begun).Seconds())
+	fmt.Fprintf(a.stdout, "Published %s: %s, %s, in %.1f s.\n", published.Path, words.Bytes(published.Size), masked, time.Since(begun).Seconds())
 	if published.Earlier > 0 {
 		fmt.Fprintf(a.stdout, "%d earlier lie beside it.\n", published.Earlier)
 	}
 	return nil
-}
-
-// publishMirror makes the configured copy.
-func publishMirror(ctx context.Context, c config.Config, wait bool) (*publish.Published, error) {
-	if err := sqlitefile.MustExist(c.Mirror.Path); err != nil { // before a key is made
-		return nil, err
-	}
-	o := publish.Options{To: c.Publish.Path, KeepVersions: c.Publish.KeepVersions, Wait: wait}
-	if c.Publish.MaskPersonalData {
-		key, err := pseudonymKey(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		o.Mask = &publish.Masking{Key: key, KeepExtra: c.Publish.KeepExtra}
-	}
-	return publish.Copy(ctx, c.Mirror.Path, o)
-}
-
-// pseudonymKey reads the configured key, which must be there: a mistyped name shall not give new pseudonyms. Without a name the key lies
-// with the outbox, and the first publish makes it.
-func pseudonymKey(ctx context.Context, c config.Config) (publish.PseudonymKey, error) {
-	if c.Publish.PseudonymKeyFile == "" {
-		return publish.EnsurePseudonymKey(ctx, filepath.Join(filepath.Dir(c.Outbox.Path), "pseudonym.key"))
-	}
-	key, err := publish.ReadPseudonymKey(ctx, c.Publish.PseudonymKeyFile)
-	if err != nil {
-		return publish.PseudonymKey{}, &config.Error{Problems: []string{"publish.pseudonym_key_file: " + err.Error()}}
-	}
-	return key, nil
 }

@@ -10,8 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/setup"
+	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store/outbox"
-	"solarmirror/store/sqlitefile"
+	"solarmirror/sync/platform"
 	"solarmirror/sync/push"
 )
 
@@ -34,71 +36,13 @@ The exit code is 3 when some rows were decided and others were not, 1 when none 
 }
 
 func (a *app) push(ctx context.Context, wait, asJSON bool) error {
-	c, err := a.config()
-	if err != nil {
-		return err
-	}
-	log, err := a.log()
-	if err != nil {
-		return err
-	}
-	client, err := newClient(c, log, nil)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	pusher := &push.Pusher{Client: client, Now: time.Now, Log: log}
-	return withPusher(ctx, c, pusher, wait, func() error {
-		report, err := pusher.Push(ctx)
-		return errors.Join(err, a.printPush(ctx, report, pusher.Outbox, asJSON))
+	return a.withClient(nil, func(c config.Config, log zerolog.Logger, client *platform.Client) error {
+		pusher := &push.Pusher{Client: client, Now: time.Now, Log: log}
+		return setup.WithPusher(ctx, c, pusher, wait, func() error {
+			report, err := pusher.Push(ctx)
+			return errors.Join(err, a.printPush(ctx, report, pusher.Outbox, asJSON))
+		})
 	})
-}
-
-// withPusher has a pusher, which has its client, clock and log, work on the configured outbox, under its lock.
-func withPusher(ctx context.Context, c config.Config, p *push.Pusher, wait bool, work func() error) error {
-	outbox, err := openOutbox(ctx, c, p.Log, p.Now)
-	if err != nil {
-		return err
-	}
-	defer outbox.Close()
-	lock, err := sqlitefile.AcquireLock(ctx, c.Outbox.Path, "push", wait)
-	if err != nil {
-		return err
-	}
-	defer lock.Release()
-	creations, err := openCreations(ctx, c)
-	if err != nil {
-		return err
-	}
-	if creations != nil {
-		defer creations.Close()
-	}
-	p.Outbox, p.Mirror, p.Keep, p.KeepAmbiguous = outbox, creations, days(c.Outbox.KeepDays), days(c.Outbox.KeepAmbiguousDays)
-	return work()
-}
-
-func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
-
-// openOutbox opens the configured outbox, with its key.
-func openOutbox(ctx context.Context, c config.Config, log zerolog.Logger, now func() time.Time) (*outbox.Outbox, error) {
-	o := outbox.Options{Now: now, Log: log}
-	if c.Outbox.KeyFile != "" {
-		key, err := outbox.ReadSealingKey(ctx, c.Outbox.KeyFile)
-		if err != nil {
-			return nil, &config.Error{Problems: []string{"outbox.key_file: " + err.Error()}}
-		}
-		o.Key = key
-	}
-	return outbox.Open(ctx, c.Outbox.Path, o)
-}
-
-// openCreations opens what the mirror knows of the outbox; nil before there is a mirror.
-func openCreations(ctx context.Context, c config.Config) (*outbox.Creations, error) {
-	creations, err := outbox.OpenCreations(ctx, c.Mirror.Path)
-	if errors.Is(err, sqlitefile.ErrNoDatabase) {
-		return nil, nil
-	}
-	return creations, err
 }
 
 // pushJSON is the result of a push as --json prints it.
@@ -126,7 +70,7 @@ func (a *app) printPush(ctx context.Context, r *push.Report, outbox *outbox.Outb
 			Doubted: r.Doubted, Confirmed: r.Confirmed, Purged: r.Purged, Outbox: counts,
 		})
 	}
-	t := newTable("this push", "companies")
+	t := terminal.NewTable("this push", "companies")
 	for _, line := range []struct {
 		what string
 		n    int
@@ -135,11 +79,11 @@ func (a *app) printPush(ctx context.Context, r *push.Report, outbox *outbox.Outb
 		{"to be sent later", r.Postponed + r.Unsent}, {"deleted as old", int(r.Purged)},
 	} {
 		if line.n > 0 {
-			t.add(line.what, line.n)
+			t.Add(line.what, line.n)
 		}
 	}
-	if len(t.rows) == 0 {
-		t.add("nothing was due", 0)
+	if t.Len() == 0 {
+		t.Add("nothing was due", 0)
 	}
-	return t.write(a.stdout)
+	return t.Write(a.stdout)
 }

@@ -1,23 +1,15 @@
 package main
 
 import (
-	"context"
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/query"
 	"solarmirror/store"
 )
-
-// queryFormats are the forms a result is printed in.
-var queryFormats = []string{"table", "csv", "json"}
 
 func newQueryCommand(a *app) *cobra.Command {
 	var format string
@@ -29,138 +21,14 @@ CSV (empty for NULL), or as JSON, one object per line.`,
 		Example: `  solarmirror query "SELECT deal_status, count(*) FROM requests GROUP BY 1"`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(queryFormats, format) {
-				return &usageError{command: cmd.CommandPath(), err: fmt.Errorf("--format is %q; it must be one of %s", format, strings.Join(queryFormats, ", "))}
+			if !slices.Contains(query.Formats, format) {
+				return &usageError{command: cmd.CommandPath(), err: fmt.Errorf("--format is %q; it must be one of %s", format, strings.Join(query.Formats, ", "))}
 			}
 			return a.withReader(cmd.Context(), func(mirror *store.Mirror) error {
-				return printQuery(cmd.Context(), a.stdout, mirror, args[0], format)
+				return query.Print(cmd.Context(), a.stdout, mirror, args[0], format)
 			})
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "table", "`form` of the result: table, csv or json")
 	return cmd
-}
-
-// withReader opens the configured mirror for reading around f.
-func (a *app) withReader(ctx context.Context, f func(*store.Mirror) error) error {
-	c, err := a.config()
-	if err != nil {
-		return err
-	}
-	mirror, err := store.OpenReadOnly(ctx, c.Mirror.Path)
-	if err != nil {
-		return err
-	}
-	defer mirror.Close()
-	return f(mirror)
-}
-
-// printQuery runs a query and prints its result.
-func printQuery(ctx context.Context, w io.Writer, mirror *store.Mirror, sql, format string) error {
-	result, err := mirror.Query(ctx, sql)
-	if err != nil {
-		return err
-	}
-	defer result.Close()
-	names := make([]string, len(result.Columns))
-	for i, c := range result.Columns {
-		names[i] = c.Name
-	}
-	switch format {
-	case "csv":
-		return printCSV(w, names, result)
-	case "json":
-		return printJSONLines(w, names, result)
-	}
-	t := newTable(names...)
-	for row, err := range result.Rows() {
-		if err != nil {
-			return err
-		}
-		cells := make([]any, len(row))
-		for i, v := range row {
-			if v != nil {
-				cells[i] = printable(v)
-			}
-		}
-		t.add(cells...)
-	}
-	return t.write(w)
-}
-
-func printCSV(w io.Writer, names []string, result *store.Result) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(names); err != nil {
-		return err
-	}
-	for row, err := range result.Rows() {
-		if err != nil {
-			return err
-		}
-		cells := make([]string, len(row))
-		for i, v := range row {
-			cells[i] = plain(v)
-		}
-		if err := out.Write(cells); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
-}
-
-// printJSONLines keeps the columns' order, which a map would lose.
-func printJSONLines(w io.Writer, names []string, result *store.Result) error {
-	for row, err := range result.Rows() {
-		if err != nil {
-			return err
-		}
-		var line strings.Builder
-		for i, v := range row {
-			if b, ok := v.([]byte); ok {
-				v = plain(b)
-			}
-			name, err := json.Marshal(names[i])
-			if err != nil {
-				return err
-			}
-			value, err := json.Marshal(v)
-			if err != nil {
-				return fmt.Errorf("column %s: %w", names[i], err)
-			}
-			fmt.Fprintf(&line, ",%s:%s", name, value)
-		}
-		if _, err := fmt.Fprintf(w, "{%s}\n", strings.TrimPrefix(line.String(), ",")); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// plain writes a value as SQLite's own shell does; NULL is empty, bytes that are no text are hexadecimal.
-func plain(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return ""
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	case []byte:
-		if utf8.Valid(v) {
-			return string(v)
-		}
-		return fmt.Sprintf("%x", v)
-	}
-	return fmt.Sprint(v)
-}
-
-// maxCell bounds a cell of a table, so that one note does not tear it apart; the other forms print values whole.
-const maxCell = 60
-
-// printable is plain of bounded length.
-func printable(v any) string {
-	s := plain(v)
-	if utf8.RuneCountInString(s) <= maxCell {
-		return s
-	}
-	return string([]rune(s)[:maxCell-1]) + "…"
 }

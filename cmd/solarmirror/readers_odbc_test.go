@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"solarmirror/cmd/internal/terminal"
 	"solarmirror/cmd/internal/testtools"
 	"solarmirror/schema"
 )
@@ -52,12 +53,12 @@ type odbcReport struct {
 // readWithODBC asks for BigInt=1, as the recipes do. -v prints the report, a line for each column.
 func readWithODBC(t *testing.T, file string) {
 	report := askODBC(t, file, "BigInt=1;")
-	shown := newTable("table", "column", "declared", "odbc", "type", "python", "values", "nulls")
+	shown := terminal.NewTable("table", "column", "declared", "odbc", "type", "python", "values", "nulls")
 	seen := map[string]bool{}
 	for _, c := range report.Columns {
 		column := schema.Find(c.Table).Column(c.Column)
 		seen[c.Table+"."+c.Column] = true
-		shown.add(c.Table, c.Column, string(column.Type), c.TypeName, c.Type, c.Python, c.Values, c.Nulls)
+		shown.Add(c.Table, c.Column, string(column.Type), c.TypeName, c.Type, c.Python, c.Values, c.Nulls)
 		if !slices.Contains(odbcTypes(column.Type), c.Type) {
 			t.Errorf("%s.%s is %s, over ODBC %d (%s)", c.Table, c.Column, column.Type, c.Type, c.TypeName)
 		}
@@ -66,7 +67,7 @@ func readWithODBC(t *testing.T, file string) {
 		}
 	}
 	var text strings.Builder
-	if err := shown.write(&text); err != nil {
+	if err := shown.Write(&text); err != nil {
 		t.Fatal(err)
 	}
 	t.Log("\n" + text.String())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"solarmirror/cmd/internal/terminal"
 	"solarmirror/cmd/internal/testtools"
 	"solarmirror/schema"
 	"solarmirror/store"
@@ -78,7 +79,7 @@ func ownAnswer(t *testing.T, file, query string) string {
 		}
 		cells := make([]string, len(row))
 		for i, v := range row {
-			cells[i] = plain(v)
+			cells[i] = terminal.Plain(v)
 		}
 		b.WriteString(strings.Join(cells, "|") + "\n")
 	}

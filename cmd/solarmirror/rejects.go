@@ -1,13 +1,19 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/buildinfo"
+	"solarmirror/cmd/internal/setup"
+	"solarmirror/cmd/internal/terminal"
+	"solarmirror/cmd/internal/words"
 	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/pull"
 )
 
@@ -55,14 +61,14 @@ func (a *app) printRejects(list []store.RejectRecord) error {
 		_, err := fmt.Fprintln(a.stdout, "Nothing was rejected.")
 		return err
 	}
-	t := newTable("id", "stream", "first seen (UTC)", "bytes", "reason", "at", "source")
+	t := terminal.NewTable("id", "stream", "first seen (UTC)", "bytes", "reason", "at", "source")
 	for _, r := range list {
-		t.add(r.ID, r.Stream, minute(r.FirstSeenAt), r.Size, printable(r.Reason), printable(r.Pointer), r.Source)
+		t.Add(r.ID, r.Stream, words.Minute(r.FirstSeenAt), r.Size, terminal.Cell(r.Reason), terminal.Cell(r.Pointer), r.Source)
 	}
-	if err := t.write(a.stdout); err != nil {
+	if err := t.Write(a.stdout); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.stdout, "\nSee one whole with \"%s rejects show %d\".\n", commandName(), list[0].ID)
+	_, err := fmt.Fprintf(a.stdout, "\nSee one whole with \"%s rejects show %d\".\n", buildinfo.Command(), list[0].ID)
 	return err
 }
 
@@ -93,17 +99,79 @@ func newRejectsShowCommand(a *app) *cobra.Command {
 }
 
 func (a *app) printReject(r store.RejectRecord) error {
-	fmt.Fprintf(a.stderr, "stream  %s\nsource  %s\nreason  %s\n", r.Stream, harmless(r.Source), harmless(r.Reason))
+	fmt.Fprintf(a.stderr, "stream  %s\nsource  %s\nreason  %s\n", r.Stream, terminal.Harmless(r.Source), terminal.Harmless(r.Reason))
 	if r.Pointer != "" {
-		fmt.Fprintf(a.stderr, "at      %s\n", harmless(r.Pointer))
+		fmt.Fprintf(a.stderr, "at      %s\n", terminal.Harmless(r.Pointer))
 	}
-	fmt.Fprintf(a.stderr, "first   %s UTC, run %d\n", minute(r.FirstSeenAt), r.RunID)
+	fmt.Fprintf(a.stderr, "first   %s UTC, run %d\n", words.Minute(r.FirstSeenAt), r.RunID)
 	raw := string(r.Raw)
-	if terminal(a.stdout) {
-		raw = harmlessLines(raw)
+	if terminal.Is(a.stdout) {
+		raw = terminal.HarmlessLines(raw)
 	}
 	_, err := fmt.Fprintln(a.stdout, raw)
 	return err
+}
+
+func newRejectsReplayCommand(a *app) *cobra.Command {
+	var wait bool
+	cmd := &cobra.Command{
+		Use:   "replay [ID…]",
+		Short: "Load rejected records after all, without asking the platform",
+		Long: `Run rejected records, those named or all that wait, through the program as it is
+now; an upgrade may have taught it to read them. What is accepted is loaded as when
+it was first read, never over newer content. The rest stays rejected.`,
+		Example: "  solarmirror rejects replay\n  solarmirror rejects replay 3 4",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ids, err := rejectIDs(args)
+			if err != nil {
+				return &usageError{command: cmd.CommandPath(), err: err}
+			}
+			return a.replay(cmd.Context(), ids, wait)
+		},
+	}
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait for another run to end instead of failing with exit code 11")
+	return cmd
+}
+
+func (a *app) replay(ctx context.Context, ids []int64, wait bool) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	log, err := a.log()
+	if err != nil {
+		return err
+	}
+	if err := sqlitefile.MustExist(c.Mirror.Path); err != nil {
+		return err
+	}
+	mirror, release, err := setup.Mirror(ctx, c, log, setup.Writing{Command: "rejects replay", Wait: wait})
+	if err != nil {
+		return err
+	}
+	defer release()
+	report, err := pull.Replay(ctx, mirror, ids)
+	return errors.Join(unknownReject(err), a.printReplay(report))
+}
+
+// printReplay prints what became of each reject; nothing when the replay never began.
+func (a *app) printReplay(r *pull.ReplayReport) error {
+	if r.RunID == 0 {
+		return nil
+	}
+	if len(r.Rejects) == 0 {
+		_, err := fmt.Fprintln(a.stdout, "No reject waits to be replayed.")
+		return err
+	}
+	t := terminal.NewTable("id", "stream", "became", "reason", "at")
+	for _, reject := range r.Rejects {
+		if reject.Fate == pull.StillBad {
+			t.Add(reject.ID, reject.Stream, reject.Fate, terminal.Cell(reject.Reason), terminal.Cell(reject.Pointer))
+			continue
+		}
+		t.Add(reject.ID, reject.Stream, reject.Fate, nil, nil)
+	}
+	return t.Write(a.stdout)
 }
 
 // rejectIDs reads the numbers of rejects.
@@ -125,5 +193,5 @@ func unknownReject(err error) error {
 	if !errors.As(err, &unknown) {
 		return err
 	}
-	return fmt.Errorf("%w; \"%s rejects list\" shows those there are", err, commandName())
+	return fmt.Errorf("%w; \"%s rejects list\" shows those there are", err, buildinfo.Command())
 }

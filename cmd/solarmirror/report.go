@@ -13,9 +13,6 @@ import (
 	"solarmirror/store"
 )
 
-// reportFile is where a report goes unless --out says otherwise.
-const reportFile = "solarmirror-report.html"
-
 func newReportCommand(a *app) *cobra.Command {
 	var out, lang string
 	cmd := &cobra.Command{
@@ -41,7 +38,7 @@ system's language, so that a scheduled report looks like the one made by hand.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", reportFile, "`file` to write; - is standard output")
+	cmd.Flags().StringVar(&out, "out", report.FileName, "`file` to write; - is standard output")
 	cmd.Flags().StringVar(&lang, "lang", "pt", "`language`: pt or en")
 	return cmd
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/terminal"
 )
 
 const rootLong = `solarmirror mirrors a solar sales platform (orders, budgets, the equipment
@@ -29,7 +30,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case interrupted(ctx, err):
 		fmt.Fprintln(stderr, "solarmirror: interrupted")
 	default:
-		fmt.Fprintf(stderr, "solarmirror: %s\n", harmlessLines(err.Error()))
+		fmt.Fprintf(stderr, "solarmirror: %s\n", terminal.HarmlessLines(err.Error()))
 	}
 	return exitCode(ctx, err)
 }
@@ -119,19 +120,6 @@ func completeGroup(cmd *cobra.Command) {
 	}
 	cmd.Args = refuseUnknownCommand
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-}
-
-func refuseUnknownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, child := range cmd.Commands() {
-		if child.IsAvailableCommand() {
-			names = append(names, child.Name())
-		}
-	}
-	return fmt.Errorf("unknown command %q; did you mean %q?", args[0], config.Nearest(args[0], names))
 }
 
 // suggestFlag names the nearest flag of cmd where an unknown one was given.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/cmd/internal/config"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/push"
@@ -110,23 +110,15 @@ func TestFailedOutputIsReportedOnce(t *testing.T) {
 	}
 }
 
-func TestVersionOf(t *testing.T) {
+func TestVersionInWords(t *testing.T) {
 	t.Parallel()
-	v := versionOf(&debug.BuildInfo{
-		Main: debug.Module{Version: "v1.2.3"},
-		Settings: []debug.BuildSetting{
-			{Key: "vcs.revision", Value: "abc123"}, {Key: "vcs.time", Value: "2026-11-21T10:00:00Z"}, {Key: "vcs.modified", Value: "true"},
-		},
-	})
 	var out bytes.Buffer
-	if err := v.print(&out); err != nil {
+	build := buildinfo.Info{Version: "v1.2.3", Revision: "abc123", Time: "2026-11-21T10:00:00Z", Modified: true}
+	if err := printBuild(&out, build); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"solarmirror v1.2.3", "revision    abc123 of 2026-11-21T10:00:00Z, modified"}
 	if d := cmp.Diff(want, strings.Split(out.String(), "\n")[:2]); d != "" {
 		t.Error(d)
-	}
-	if bare := versionOf(nil); bare.Version != "(unknown)" || !strings.HasPrefix(bare.Go, "go") {
-		t.Errorf("without build info: %+v", bare)
 	}
 }

@@ -8,11 +8,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/config"
 	"solarmirror/cmd/internal/statuspage"
 	"solarmirror/store"
 	"solarmirror/store/sqlitefile"
+	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
 	"solarmirror/sync/schedule"
 )
@@ -42,26 +45,15 @@ A second run for the same mirror is refused with 11.`,
 }
 
 func (a *app) run(ctx context.Context, wait bool) error {
-	c, err := a.config()
-	if err != nil {
-		return err
-	}
-	log, err := a.log()
-	if err != nil {
-		return err
-	}
 	requests := statuspage.NewRequests()
-	client, err := newClient(c, log, requests.Observe)
-	if err != nil {
+	return a.withClient(requests.Observe, func(c config.Config, log zerolog.Logger, client *platform.Client) error {
+		w := &worker{config: c, log: log, client: client, requests: requests, clock: schedule.SystemClock{}, maxWAL: maxWAL}
+		err := w.run(ctx, wait)
+		if interrupted(ctx, err) {
+			return nil
+		}
 		return err
-	}
-	defer client.Close()
-	w := &worker{config: c, log: log, client: client, requests: requests, clock: schedule.SystemClock{}, maxWAL: maxWAL}
-	err = w.run(ctx, wait)
-	if interrupted(ctx, err) {
-		return nil
-	}
-	return err
+	})
 }
 
 // run works until ctx ends or a database is found damaged. It holds a lock of its own, beside the mirror's: two workers would each do everything.
@@ -130,11 +122,6 @@ func drain(ctx context.Context, jobs *schedule.Worker) error {
 	return fmt.Errorf("stopped without waiting longer for %s: what was committed is kept, and the next run goes on from there", strings.Join(late, ", "))
 }
 
-// damageError is why the worker ended by itself.
-type damageError struct{ error }
-
-func (e *damageError) Unwrap() error { return e.error }
-
 // lastStarts looks at the mirror before anything is scheduled: one that this program cannot or must not write to is no failure that repeats, but one
 // to be told at once. It returns when each job last started, so that what was missed is made up for.
 func (w *worker) lastStarts(ctx context.Context) (map[string]time.Time, error) {
@@ -184,39 +171,4 @@ func (w *worker) countFullReads(ctx context.Context, mirror *store.Mirror, last 
 		}
 	}
 	return nil
-}
-
-// withMirror opens the mirror anew for each job: the file may have been put back from a backup meanwhile. It waits for other commands, one of
-// which may be a backfill of days that gives the lock back after each window for this.
-func (w *worker) withMirror(ctx context.Context, job string, work func(*store.Mirror) error) error {
-	how := writeFlags{command: "run: " + job, now: w.clock.Now}
-	mirror, release, err := openMirror(ctx, w.config, w.log, how)
-	var locked *sqlitefile.LockedError
-	if errors.As(err, &locked) {
-		w.log.Warn().Str("job", job).AnErr("cause", err).Msg("job waits for the mirror")
-		how.wait = true
-		mirror, release, err = openMirror(ctx, w.config, w.log, how)
-	}
-	if err != nil {
-		return err
-	}
-	defer w.checkWAL()
-	defer release()
-	return work(mirror)
-}
-
-// maxWAL is how large a WAL is left without a word, in bytes. It is emptied as it grows, every 16 MiB and after each job, unless
-// a reader still looks at an old state of the mirror.
-const maxWAL = 256 << 20
-
-func (w *worker) checkWAL() {
-	f, err := sqlitefile.MeasureFootprint(w.config.Mirror.Path)
-	if err != nil {
-		w.log.Warn().Err(err).Msg("the WAL could not be measured")
-		return
-	}
-	if f.WAL > w.maxWAL {
-		w.log.Warn().Int64("wal_bytes", f.WAL).Msg("the mirror's WAL is large, because some program keeps reading an old state of it: " +
-			"end that program's transaction (a query left open), and the next job empties the WAL")
-	}
 }

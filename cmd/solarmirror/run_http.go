@@ -13,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/cmd/internal/statuspage"
 	"solarmirror/sync/schedule"
 )
@@ -38,7 +39,7 @@ func (w *worker) servePage(jobs func() []schedule.Status) (end func(), err error
 	if err != nil {
 		return nil, fmt.Errorf(`the status page cannot be served: %w; give [http] listen another address, or "" for no page`, err)
 	}
-	version := buildVersion()
+	version := buildinfo.Read()
 	server := &http.Server{
 		Handler: statuspage.New(statuspage.Options{
 			Mirror: c.Mirror.Path, Outbox: c.Outbox.Path, Listen: c.HTTP.Listen, Jobs: jobs, Readers: streamReaders(), Requests: w.requests,

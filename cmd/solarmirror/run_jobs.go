@@ -8,30 +8,16 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"solarmirror/cmd/internal/config"
-	"solarmirror/cmd/internal/statuspage"
+	"solarmirror/cmd/internal/progress"
+	"solarmirror/cmd/internal/pullreport"
+	"solarmirror/cmd/internal/setup"
 	"solarmirror/store"
 	"solarmirror/store/outbox"
 	"solarmirror/store/sqlitefile"
-	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
 	"solarmirror/sync/push"
 	"solarmirror/sync/schedule"
 )
-
-// worker does the jobs of "solarmirror run". Their one client keeps the limits that are configured, however many jobs run.
-type worker struct {
-	config config.Config
-	log    zerolog.Logger
-	client *platform.Client
-	clock  schedule.Clock
-	maxWAL int64                   // bytes; a larger WAL is warned of
-	stop   context.CancelCauseFunc // ends the worker
-
-	requests *statuspage.Requests // what the client has asked; nil: it is not counted
-
-	lastPush string // how the last push ended that did nothing
-}
 
 // The jobs, as the ledger and the configuration call them.
 const (
@@ -162,7 +148,7 @@ func (did *account) run(id int64, c store.Counts) {
 
 // engine returns what reads the platform into the mirror, for one job.
 func (w *worker) engine(mirror *store.Mirror, job string) *pull.Engine {
-	engine := newEngine(w.config, w.log, w.client, mirror)
+	engine := setup.Engine(w.config, w.log, w.client, mirror)
 	engine.Now = w.clock.Now
 	engine.Progress = w.progress(job)
 	return engine
@@ -173,17 +159,10 @@ const sayEvery = time.Minute
 
 // progress logs how far a job has come. That is also when the WAL can grow, so it is looked at.
 func (w *worker) progress(job string) func(pull.Progress) {
-	p := &progress{now: w.clock.Now, passes: map[string]pull.Progress{}}
-	return func(at pull.Progress) {
-		records, total := p.add(at)
-		now := p.now()
-		if now.Sub(p.last) < sayEvery {
-			return
-		}
-		p.last = now
-		w.log.Info().Str("job", job).Str("progress", describeProgress(records, total, now.Sub(p.began))).Msg("job goes on")
+	return progress.Every(sayEvery, w.clock.Now, func(line string) {
+		w.log.Info().Str("job", job).Str("progress", line).Msg("job goes on")
 		w.checkWAL()
-	}
+	})
 }
 
 // verify compares all streams. Unlike the command it leaves a run in the ledger, for those who were not there to see.
@@ -198,7 +177,7 @@ func (w *worker) verify(ctx context.Context, did *account) error {
 				differences += len(v.Differences)
 			}
 			did.facts.Int("differences", differences)
-			return counts, cmp.Or(err, discrepancy(list))
+			return counts, cmp.Or(err, pullreport.Discrepancy(list))
 		})
 	})
 }
@@ -217,7 +196,7 @@ func inLedger(ctx context.Context, mirror *store.Mirror, job string, did *accoun
 func (w *worker) push(ctx context.Context, did *account) error {
 	began := w.clock.Now()
 	pusher := &push.Pusher{Client: w.client, Now: w.clock.Now, Log: w.log}
-	return withPusher(ctx, w.config, pusher, false, func() error {
+	return setup.WithPusher(ctx, w.config, pusher, false, func() error {
 		report, err := pusher.Push(ctx)
 		did.idle = *report == push.Report{}
 		did.facts.Int("done", report.Done).Int("rejected", report.Rejected).Int("ambiguous", report.Ambiguous+report.Doubted).
@@ -244,11 +223,11 @@ func (w *worker) recordPush(ctx context.Context, ledger *outbox.Creations, began
 // publish half of it. Its run is noted afterwards, or the copy would say that it is running.
 func (w *worker) publish(ctx context.Context, did *account) error {
 	began := w.clock.Now()
-	published, err := publishMirror(ctx, w.config, false)
+	published, err := setup.Publish(ctx, w.config, false)
 	if published != nil {
 		did.facts.Str("path", published.Path).Int64("bytes", published.Size)
 	}
-	ledger, opening := openCreations(ctx, w.config)
+	ledger, opening := setup.Creations(ctx, w.config)
 	if ledger == nil {
 		return cmp.Or(err, opening)
 	}

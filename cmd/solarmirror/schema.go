@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/terminal"
 	"solarmirror/schema"
 )
 
@@ -30,11 +31,11 @@ func newSchemaTablesCommand(a *app) *cobra.Command {
 		Example: "  solarmirror schema tables",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			t := newTable("table", "label", "columns", "description")
+			t := terminal.NewTable("table", "label", "columns", "description")
 			for _, s := range schema.All() {
-				t.add(s.Name, s.Label, len(s.Columns), s.Doc)
+				t.Add(s.Name, s.Label, len(s.Columns), s.Doc)
 			}
-			return t.write(a.stdout)
+			return t.Write(a.stdout)
 		},
 	}
 }
@@ -50,17 +51,17 @@ func newSchemaColumnsCommand(a *app) *cobra.Command {
 			if err != nil {
 				return &usageError{command: cmd.CommandPath(), err: err}
 			}
-			t := newTable("table", "column", "type", "source", "unit", "label", "personal", "description")
+			t := terminal.NewTable("table", "column", "type", "source", "unit", "label", "personal", "description")
 			for _, s := range tables {
 				for _, c := range s.Columns {
 					personal := "yes"
 					if c.Public {
 						personal = ""
 					}
-					t.add(s.Name, c.Name, string(c.Type), schema.SourcePath(s, c), c.Unit, c.Label, personal, c.Doc)
+					t.Add(s.Name, c.Name, string(c.Type), schema.SourcePath(s, c), c.Unit, c.Label, personal, c.Doc)
 				}
 			}
-			return t.write(a.stdout)
+			return t.Write(a.stdout)
 		},
 	}
 }

@@ -2,13 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"time"
 )
-
-// errInterrupted is the cause of a context that a signal cancelled.
-var errInterrupted = errors.New("interrupted")
 
 // sameSignal is how soon after the first a signal counts as the same one: timeout(1) sends its signal to
 // the program and to its process group, and a shell may pass one on that the terminal has sent already.

@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/sync/platform/platformtest"
 )
 
@@ -90,8 +89,8 @@ func (a *app) simulate(ctx context.Context, f simulateFlags, o platformtest.Opti
 
 Mirror it from another terminal:
   SOLARMIRROR_PLATFORM_BASE_URL=%s SOLARMIRROR_PLATFORM_TOKEN=%s %s sync
-`, url, url, simulationToken, commandName())
-	return serve(ctx, listener, handler)
+`, url, url, simulationToken, buildinfo.Command())
+	return platformtest.Serve(ctx, listener, handler)
 }
 
 func loadEquipments(path string) ([]json.RawMessage, error) {
@@ -108,20 +107,4 @@ func loadEquipments(path string) ([]json.RawMessage, error) {
 		return nil, fmt.Errorf("simulate: %s: %w", path, err)
 	}
 	return records, nil
-}
-
-// serve answers on the listener until ctx ends; ending that way is no error.
-func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
-	stopped := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() {
-		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		stopped <- server.Shutdown(grace)
-	})
-	err := server.Serve(listener)
-	if stop() { // it failed by itself
-		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
-	}
-	return <-stopped
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/setup"
 	"solarmirror/store"
 	"solarmirror/store/identity"
 	"solarmirror/store/outbox"
@@ -267,7 +268,7 @@ var smallCatalogue = sync.OnceValue(func() []json.RawMessage {
 
 // queue puts a company into the outbox.
 func (s *scene) queue(ctx context.Context, n int) error {
-	box, err := openOutbox(ctx, s.config, s.worker.log, s.clock.Now)
+	box, err := setup.Outbox(ctx, s.config, s.worker.log, s.clock.Now)
 	if err != nil {
 		return err
 	}

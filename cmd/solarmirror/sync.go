@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
-	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/pullreport"
+	"solarmirror/cmd/internal/setup"
 	"solarmirror/store"
-	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/pull"
 )
 
@@ -73,87 +69,11 @@ nothing. Records erased with "forget" stay erased. With --dry-run it lists what 
 }
 
 func (a *app) sync(ctx context.Context, f syncFlags, o pull.Options) error {
-	c, err := a.config()
-	if err != nil {
-		return err
-	}
 	report := &pull.Report{}
-	err = a.withEngine(ctx, c, writeFlags{command: "sync", wait: f.wait, dryRun: f.dryRun}, func(e *pull.Engine) error {
+	err := a.withEngine(ctx, setup.Writing{Command: "sync", Wait: f.wait, DryRun: f.dryRun}, func(e *pull.Engine) error {
 		var err error
 		report, err = e.Sync(ctx, o)
 		return err
 	})
-	return errors.Join(err, a.printReport(report, f.asJSON))
-}
-
-// withEngine has an engine work on the mirror, under its lock.
-func (a *app) withEngine(ctx context.Context, c config.Config, how writeFlags, work func(*pull.Engine) error) error {
-	log, err := a.log()
-	if err != nil {
-		return err
-	}
-	client, err := newClient(c, log, nil)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	mirror, release, err := openMirror(ctx, c, log, how)
-	if err != nil {
-		return err
-	}
-	defer release()
-	engine := newEngine(c, log, client, mirror)
-	show, done := a.newProgress()
-	defer done()
-	engine.Progress = show
-	return work(engine)
-}
-
-// writeFlags say how a command opens the mirror to write to it.
-type writeFlags struct {
-	command string // as others are told who find the mirror locked
-	wait    bool   // for another run to end
-	dryRun  bool
-	now     func() time.Time // the mirror's clock; nil is time.Now
-}
-
-// openMirror takes the mirror's lock, opens it for writing and does what an upgrade left to do; release undoes the first two. A dry
-// run before the first sync compares with an empty mirror that is thrown away.
-func openMirror(ctx context.Context, c config.Config, log zerolog.Logger, f writeFlags) (*store.Mirror, func(), error) {
-	path, cleanUp := c.Mirror.Path, func() {}
-	if _, err := os.Stat(path); f.dryRun && errors.Is(err, os.ErrNotExist) {
-		dir, err := os.MkdirTemp("", "solarmirror-dry-run-")
-		if err != nil {
-			return nil, nil, err
-		}
-		path, cleanUp = filepath.Join(dir, "solarmirror.db"), func() { os.RemoveAll(dir) }
-	}
-	lock, err := sqlitefile.AcquireLock(ctx, path, f.command, f.wait)
-	if err != nil {
-		cleanUp()
-		return nil, nil, err
-	}
-	unlock := func() {
-		lock.Release()
-		cleanUp()
-	}
-	mirror, err := store.Open(ctx, path, mirrorOptions(c, f.now, log))
-	if err != nil {
-		unlock()
-		return nil, nil, err
-	}
-	release := func() {
-		if err := mirror.Close(); err != nil {
-			log.Warn().Err(err).Msg("closing the mirror")
-		}
-		unlock()
-	}
-	if f.dryRun {
-		return mirror, release, nil
-	}
-	if err := pull.Promote(ctx, mirror, log); err != nil {
-		release()
-		return nil, nil, err
-	}
-	return mirror, release, nil
+	return errors.Join(err, pullreport.PrintSync(a.stdout, a.stderr, report, f.asJSON))
 }

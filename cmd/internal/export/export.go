@@ -33,7 +33,7 @@ type Report struct {
 	Written, Kept, Removed int   // files
 }
 
-// Run brings the directory up to date with the mirror. Errors: [ErrDirectory], [sqlitefile.LockedError], and those of reading the mirror.
+// Run brings the directory up to date with the mirror. Errors: [ErrDirectory], [*sqlitefile.LockedError], and those of reading the mirror.
 func Run(ctx context.Context, mirror *store.Mirror, o Options) (report Report, err error) {
 	if o.Now == nil {
 		o.Now = time.Now

@@ -12,6 +12,9 @@ import (
 	"solarmirror/store"
 )
 
+// FileName is where a report goes unless another file is named.
+const FileName = "solarmirror-report.html"
+
 // ErrNoFile tells that a report was to be put in the place of something that is no file.
 var ErrNoFile = errors.New("is there and no ordinary file; name another, or \"-\" for standard output")
 

@@ -12,8 +12,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"solarmirror/cmd/internal/age"
 	"solarmirror/cmd/internal/charts"
+	"solarmirror/cmd/internal/words"
 	"solarmirror/store"
 	"solarmirror/store/outbox"
 	"solarmirror/store/sqlitefile"
@@ -56,7 +56,7 @@ func (v *view) functions() template.FuncMap {
 		"ago":    v.ago,
 		"number": func(n int64) string { return charts.English.Number(float64(n), 0) },
 		"bytes":  func(n int64) string { return humanize.IBytes(uint64(max(n, 0))) },
-		"took":   age.Of,
+		"took":   words.Age,
 		"tone":   tone,
 		"span":   span,
 	}
@@ -87,9 +87,9 @@ func (v *view) ago(t time.Time) string {
 		return ""
 	}
 	if d := t.Sub(v.taken); d > 0 {
-		return "in " + age.Of(d)
+		return "in " + words.Age(d)
 	}
-	return age.Of(v.taken.Sub(t)) + " ago"
+	return words.Age(v.taken.Sub(t)) + " ago"
 }
 
 func span(from, to time.Time) time.Duration { return to.Sub(from) }

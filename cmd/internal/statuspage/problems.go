@@ -6,8 +6,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"solarmirror/cmd/internal/age"
 	"solarmirror/cmd/internal/charts"
+	"solarmirror/cmd/internal/words"
 	"solarmirror/store"
 	"solarmirror/store/outbox"
 )
@@ -55,7 +55,7 @@ func (v *view) Problems() []problem {
 		case s.complete.IsZero():
 			report(&warnings, "", "%s have not been read to their end yet.", capital(s.name))
 		case v.isStale(s):
-			report(&bad, "solarmirror sync", "%s are %s old.", capital(s.name), age.Of(v.taken.Sub(s.complete)))
+			report(&bad, "solarmirror sync", "%s are %s old.", capital(s.name), words.Age(v.taken.Sub(s.complete)))
 		}
 		if s.promise != "" {
 			report(&warnings, "solarmirror verify", "%s, %s.", capital(s.name), s.promise)

@@ -1,0 +1,231 @@
+// Package demo mirrors a simulated platform, lets time pass there, and shows the result. It needs
+// no configuration and no network.
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"solarmirror/cmd/internal/buildinfo"
+	"solarmirror/cmd/internal/charts"
+	"solarmirror/cmd/internal/progress"
+	"solarmirror/cmd/internal/pullreport"
+	"solarmirror/cmd/internal/query"
+	"solarmirror/cmd/internal/report"
+	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
+	"solarmirror/sync/platform"
+	"solarmirror/sync/platform/platformtest"
+	"solarmirror/sync/pull"
+	"solarmirror/sync/scan"
+)
+
+const (
+	Dir      = "solarmirror-demo" // in the current directory
+	Days     = 30                 // that pass on the platform
+	Syncs    = 6                  // on the way, so that records are met in more than two states
+	requests = 2000
+	step     = Days * 24 * time.Hour / Syncs
+	token    = "simulated-token" // guards nothing
+)
+
+// Run replaces the files of an earlier demo in Dir by those of a new one, and tells the story on
+// stdout. Progress goes to stderr, unless quiet.
+func Run(ctx context.Context, stdout, stderr io.Writer, quiet bool) error {
+	d := &demo{stdout: stdout, stderr: stderr, quiet: quiet, path: filepath.Join(Dir, "solarmirror.db")}
+	lock, err := sqlitefile.AcquireLock(ctx, d.path, "demo", false)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	if err := d.replaceEarlier(); err != nil {
+		return err
+	}
+	// The platform starts so far back that its present is ours when the days have passed.
+	d.time.Store(time.Now().Add(-Syncs * step).UnixMilli())
+	url, stop, err := d.startPlatform(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	return d.run(ctx, url)
+}
+
+// demo is one run.
+type demo struct {
+	stdout, stderr io.Writer
+	quiet          bool
+
+	path string
+	time atomic.Int64 // the world's clock, in milliseconds since 1970
+}
+
+func (d *demo) now() time.Time { return time.UnixMilli(d.time.Load()) }
+
+// replaceEarlier removes the files of an earlier demo and nothing else.
+func (d *demo) replaceEarlier() error {
+	for _, name := range []string{d.path, d.path + "-wal", d.path + "-shm"} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("demo: %w; close whatever has it open", err)
+		}
+	}
+	config := "# Written by \"solarmirror demo\".\n[mirror]\npath = \"" + filepath.ToSlash(d.path) + "\"\n"
+	return os.WriteFile(filepath.Join(Dir, "config.toml"), []byte(config), 0o644)
+}
+
+// startPlatform serves the simulated platform on a free port of this machine.
+func (d *demo) startPlatform(ctx context.Context) (url string, stop func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, fmt.Errorf("demo: %w", err)
+	}
+	handler := platformtest.New(platformtest.Options{Seed: 1, Requests: requests, Token: token, Clock: d.now})
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan error, 1)
+	go func() { done <- platformtest.Serve(ctx, listener, handler) }()
+	return "http://" + listener.Addr().String(), func() { cancel(); <-done }, nil
+}
+
+func (d *demo) run(ctx context.Context, url string) error {
+	client, err := platform.New(platform.Config{
+		BaseURL: url, Token: func(context.Context) (string, error) { return token, nil },
+		RequestsPerSecond: 10_000, Log: zerolog.Nop(), Now: d.now,
+	})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	zone, err := time.LoadLocation("America/Sao_Paulo")
+	if err != nil {
+		return err
+	}
+	mirror, err := store.Open(ctx, d.path, store.Options{Now: d.now, Log: zerolog.Nop(), Zone: zone})
+	if err != nil {
+		return err
+	}
+	defer mirror.Close()
+	engine := &pull.Engine{
+		Client: client, Mirror: mirror, Zone: zone, OverlapDays: 2, Paging: pull.Paging{FirstPage: scan.FindFirstPage, Limit: 50}, InFlight: 4,
+		Now: time.Now, Log: zerolog.Nop(),
+	}
+	return d.tell(ctx, engine)
+}
+
+// tell does what the demo shows, and says so.
+func (d *demo) tell(ctx context.Context, engine *pull.Engine) error {
+	fmt.Fprintf(d.stdout, "A simulated platform with %d budgets and orders and a catalogue runs in this process.\n", requests)
+	steps := []struct {
+		title   string
+		options pull.Options
+		syncs   int // with time passing on the platform before each; 0 is one sync now
+	}{
+		{"First sync: everything", pull.Options{}, 0},
+		{fmt.Sprintf("%d days pass on the platform, with %d syncs: what was updated, and new equipment", Days, Syncs), pull.Options{}, Syncs},
+		{"Prices and stock change without a trace in the filters: a full sync of the catalogue", pull.Options{Full: true}, 0},
+	}
+	for i, step := range steps {
+		step.options.Trigger = store.TriggerManual
+		streams := pull.Streams()
+		if step.options.Full {
+			streams = streams[len(streams)-1:]
+		}
+		step.options.Streams = streams
+		fmt.Fprintf(d.stdout, "\n%d. %s\n\n", i+1, step.title)
+		show, done := progress.Show(d.stderr, d.quiet)
+		engine.Progress = show
+		report, err := d.sync(ctx, engine, step.options, step.syncs)
+		done()
+		if err := errors.Join(err, pullreport.PrintSync(d.stdout, d.stderr, report, false)); err != nil {
+			return err
+		}
+	}
+	if err := d.answer(ctx, engine.Zone); err != nil {
+		return err
+	}
+	d.sayNext()
+	return nil
+}
+
+// sync syncs now, or so many times while time passes, and says what was done in all.
+func (d *demo) sync(ctx context.Context, engine *pull.Engine, o pull.Options, times int) (*pull.Report, error) {
+	if times == 0 {
+		return engine.Sync(ctx, o)
+	}
+	sum := &pull.Report{Streams: make([]pull.StreamReport, len(o.Streams))}
+	for range times {
+		d.time.Add(step.Milliseconds())
+		report, err := engine.Sync(ctx, o)
+		if err != nil {
+			return report, err
+		}
+		for i, s := range report.Streams {
+			s.Counts.Add(sum.Streams[i].Counts)
+			s.Requests += sum.Streams[i].Requests
+			s.Duration += sum.Streams[i].Duration
+			sum.Streams[i] = s
+		}
+	}
+	return sum, nil
+}
+
+// answers are questions worth asking of any mirror.
+var answers = []struct{ question, sql string }{
+	{"What was sold, by month?", `
+SELECT month, sum(orders) AS orders, round(sum(final_value), 2) AS final_value, round(sum(power_kwp), 1) AS kwp,
+  round(sum(final_value) / sum(power_kwp) / 1000, 2) AS value_per_wp
+FROM bi_revenue_month GROUP BY month ORDER BY month DESC LIMIT 6`},
+	{"Which states buy most?", `
+SELECT state, sum(orders) AS orders, round(sum(final_value), 2) AS final_value
+FROM bi_revenue_month GROUP BY state ORDER BY 3 DESC LIMIT 5`},
+	{"How many budgets become orders?", `
+SELECT cohort_month, sum(budgets) AS budgets, sum(orders) AS orders, round(100.0 * sum(orders) / sum(budgets), 1) AS percent
+FROM bi_funnel GROUP BY cohort_month ORDER BY cohort_month DESC LIMIT 6`},
+	{"Whose inverters sell?", `
+SELECT manufacturer, CAST(sum(quantity) AS INTEGER) AS pieces, count(DISTINCT request_key) AS orders
+FROM bi_items WHERE product_type = 'inverter' AND is_order GROUP BY manufacturer ORDER BY 2 DESC LIMIT 5`},
+	{"What runs out next?", `
+SELECT s.product_code, e.name, s.center_code, s.current - s.reserved AS free, s.sold_90d, round(s.days_of_cover, 1) AS days_of_cover
+FROM bi_stock s JOIN equipments e USING (equipment_key)
+WHERE s.days_of_cover > 0 ORDER BY s.days_of_cover, s.sold_90d DESC LIMIT 5`},
+}
+
+// answer prints the answers, and writes the report on all of them.
+func (d *demo) answer(ctx context.Context, zone *time.Location) error {
+	reader, err := store.OpenReadOnly(ctx, d.path)
+	if err != nil {
+		return err
+	}
+	defer reader.Close()
+	for _, a := range answers {
+		fmt.Fprintf(d.stdout, "\n%s\n\n", a.question)
+		if err := query.Print(ctx, d.stdout, reader, a.sql, "table"); err != nil {
+			return err
+		}
+	}
+	o := report.Options{Language: charts.Portuguese, Zone: zone, Now: d.now()}
+	return report.WriteFile(ctx, d.reportPath(), reader, o)
+}
+
+func (d *demo) reportPath() string { return filepath.Join(Dir, report.FileName) }
+
+func (d *demo) sayNext() {
+	config := "--config " + filepath.Join(Dir, "config.toml")
+	fmt.Fprintf(d.stdout, `
+The report on all this is %s: open it in a browser.
+The mirror is %s: open it with any SQLite tool. To go on:
+
+  %[3]s %[4]s status
+  %[3]s %[4]s query "SELECT deal_status, count(*) FROM requests GROUP BY 1"
+  %[3]s schema tables
+  %[3]s simulate          # a platform to sync with, from another terminal
+`, d.reportPath(), d.path, buildinfo.Command(), config)
+}

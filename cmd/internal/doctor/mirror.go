@@ -1,0 +1,112 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"solarmirror/cmd/internal/status"
+	"solarmirror/cmd/internal/words"
+	"solarmirror/store/sqlitefile"
+	"solarmirror/sync/pull"
+)
+
+// longWAL is the size of a WAL, in bytes, that some reader keeps from being emptied: otherwise that
+// happens at 16 MiB.
+const longWAL = 64 << 20
+
+func checkJournal(ctx context.Context, f *facts) Finding {
+	mode, err := sqlitefile.JournalMode(ctx, f.Config.Mirror.Path)
+	files := f.files
+	switch {
+	case err != nil:
+		return fail("solarmirror status", "%v", err)
+	case mode != "wal":
+		return warn("solarmirror sync, which sets it back; if it does not stay, move the file to a local disk",
+			"the journal is %q, not wal: readers and syncs wait for each other", mode)
+	case files.HasSHM && !files.HasWAL:
+		return warn(fmt.Sprintf("close every program that has the mirror open, then: rm %s-shm", f.Config.Mirror.Path),
+			"a stale -shm lies beside the mirror without its -wal: one of the files was moved or copied alone")
+	case files.WAL > longWAL:
+		return warn("close readers that keep a transaction open, then: solarmirror sync",
+			"the -wal has grown to %s: some reader keeps it from being emptied, and reading gets slow", words.Bytes(files.WAL))
+	}
+	return pass("wal; its file has %s", words.Bytes(files.WAL))
+}
+
+func checkSchemaVersion(_ context.Context, f *facts) Finding {
+	var newer *sqlitefile.NewerError
+	var older *sqlitefile.OlderError
+	switch err := f.mirrorErr; {
+	case err == nil:
+		return pass("%d, which is this program's", f.meta.SchemaVersion)
+	case errors.As(err, &older):
+		return warn("solarmirror sync, which brings it up to date", "%d, and this program's is %d", older.Have, older.Want)
+	case errors.As(err, &newer):
+		return fail("install the newer solarmirror, or set [mirror] path to another file", "%d, and this program knows %d at the most", newer.Have, newer.Know)
+	case errors.Is(err, sqlitefile.ErrNotMirror):
+		return fail("move it away or set [mirror] path to another file, then: solarmirror sync; if it was the mirror: "+restore, "%s is no mirror", f.Config.Mirror.Path)
+	case errors.Is(err, sqlitefile.ErrCorrupt):
+		return fail(restore, "%s is damaged", f.Config.Mirror.Path)
+	default:
+		return fail("ls -l "+f.Config.Mirror.Path, "%v", err)
+	}
+}
+
+// restore is what to do about a damaged mirror.
+const restore = "stop everything that writes to it and put back a copy made with \"solarmirror backup\", as its --help says"
+
+// integrityDeadline bounds the check of a large file.
+const integrityDeadline = 30 * time.Second
+
+func checkIntegrity(ctx context.Context, f *facts) Finding {
+	ctx, cancel := context.WithTimeout(ctx, integrityDeadline)
+	defer cancel()
+	faults, err := sqlitefile.QuickCheck(ctx, f.Config.Mirror.Path)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return skip(fmt.Sprintf("not through within %s; to take the time: solarmirror query \"PRAGMA quick_check\"", integrityDeadline))
+	case errors.Is(err, sqlitefile.ErrCorrupt):
+		return fail(restore, "the file is damaged")
+	case err != nil:
+		return fail("solarmirror status", "%v", err)
+	case len(faults) > 0:
+		return fail(restore, "the file is damaged: %s", strings.Join(faults, "; "))
+	}
+	return pass("sound")
+}
+
+func checkErasure(_ context.Context, f *facts) Finding {
+	if due := f.meta.ErasureDueSince; due != nil {
+		return warn(status.FinishErasure, "old copies of rows erased at %s (UTC) may still be in the file", words.Minute(*due))
+	}
+	return pass("none is pending")
+}
+
+// greatestAge is how old a stream may be without a warning.
+const greatestAge = 24 * time.Hour
+
+func checkFreshness(ctx context.Context, f *facts) Finding {
+	var ages, late []string
+	for _, stream := range pull.Streams() {
+		complete, _, err := pull.CompleteThrough(ctx, f.mirror, stream)
+		if err != nil {
+			return fail("solarmirror status", "%v", err)
+		}
+		old := f.now().Sub(complete)
+		text := fmt.Sprintf("%s %s old", stream.Name(), words.Age(old))
+		if complete.IsZero() {
+			text = stream.Name() + " never complete"
+		}
+		ages = append(ages, text)
+		if complete.IsZero() || old > greatestAge {
+			late = append(late, stream.Name())
+		}
+	}
+	if len(late) > 0 {
+		return warn("solarmirror sync "+strings.Join(late, " "), "%s", strings.Join(ages, ", "))
+	}
+	return pass("%s", strings.Join(ages, ", "))
+}

@@ -1,0 +1,195 @@
+package doctor
+
+import (
+	"database/sql"
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
+	"solarmirror/sync/pull"
+)
+
+// makeMirror makes the mirror of f, lets fill write to it, and closes it.
+func makeMirror(t *testing.T, f *facts, fill func(*store.Mirror) error) {
+	t.Helper()
+	m, err := store.Open(t.Context(), f.Config.Mirror.Path, store.Options{Now: f.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(fill(m), m.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func empty(*store.Mirror) error { return nil }
+
+// tamper runs SQL on the mirror of f as another program would.
+func tamper(t *testing.T, f *facts, statement string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", f.Config.Mirror.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), statement)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestJournal(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		beside sqlitefile.Footprint // the files beside the mirror
+		mode   string
+		want   Verdict
+		says   string
+	}{
+		{"good", sqlitefile.Footprint{}, "WAL", OK, "wal"},
+		{"in use", sqlitefile.Footprint{HasWAL: true, HasSHM: true, WAL: 16 << 20}, "WAL", OK, "16.0 MiB"},
+		{"switched by another program", sqlitefile.Footprint{}, "DELETE", Warning, `"delete", not wal`},
+		{"kept from being emptied", sqlitefile.Footprint{HasWAL: true, HasSHM: true, WAL: longWAL + 1}, "WAL", Warning, "64.0 MiB"},
+		{"copied in part", sqlitefile.Footprint{HasSHM: true}, "WAL", Warning, "mirror.db-shm"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFacts(t)
+			makeMirror(t, f, empty)
+			tamper(t, f, "PRAGMA journal_mode = "+tc.mode)
+			f.gather(t.Context())
+			f.files.HasWAL, f.files.HasSHM, f.files.WAL = tc.beside.HasWAL, tc.beside.HasSHM, tc.beside.WAL
+			expect(t, see(t, "journal mode", f), tc.want, tc.says)
+		})
+	}
+}
+
+func TestSchemaVersion(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name string
+		make func(*testing.T, *facts)
+		want Verdict
+		says string
+		then Verdict // what integrity comes to
+	}{
+		{"of this program", func(*testing.T, *facts) {}, OK, "this program's", OK},
+		{"older", func(t *testing.T, f *facts) { tamper(t, f, "UPDATE _meta SET schema_version = 1") }, Warning, "solarmirror sync", OK},
+		{"newer", func(t *testing.T, f *facts) { tamper(t, f, "UPDATE _meta SET schema_version = 999") }, Failed, "999", OK},
+		{"something else", func(t *testing.T, f *facts) {
+			overwrite(t, f.Config.Mirror.Path, func([]byte) []byte {
+				return []byte("These are notes, and long enough not to be taken for the header of a database.")
+			})
+		}, Failed, "is no mirror", Skipped},
+		{"empty", func(t *testing.T, f *facts) {
+			overwrite(t, f.Config.Mirror.Path, func([]byte) []byte { return nil })
+		}, Skipped, "no database yet", Skipped},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFacts(t)
+			makeMirror(t, f, empty)
+			tc.make(t, f)
+			f.gather(t.Context())
+			expect(t, see(t, "schema version", f), tc.want, tc.says)
+			expect(t, see(t, "integrity", f), tc.then)
+		})
+	}
+}
+
+// overwrite changes a file that nothing has open.
+func overwrite(t *testing.T, path string, change func([]byte) []byte) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, change(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestIntegrity(t *testing.T) {
+	t.Parallel()
+	f := newFacts(t)
+	makeMirror(t, f, empty)
+	// Not the first pages, which list the tables: the file opens, and is damaged where its data is.
+	overwrite(t, f.Config.Mirror.Path, func(content []byte) []byte {
+		for i := len(content) * 3 / 4; i < len(content); i++ {
+			content[i] = 0xA5
+		}
+		return content
+	})
+	f.gather(t.Context())
+	expect(t, see(t, "integrity", f), Failed, "damaged", "solarmirror backup")
+}
+
+func TestFreshness(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name    string
+		ages    map[string]time.Duration // of each stream; none: never complete
+		want    Verdict
+		says    string
+		command string
+	}{
+		{"fresh", map[string]time.Duration{"orders": time.Minute, "budgets": time.Hour, "equipments": 24 * time.Hour}, OK, "equipments 24 h old", ""},
+		{"old", map[string]time.Duration{"orders": time.Minute, "budgets": 25 * time.Hour, "equipments": time.Hour}, Warning, "budgets 25 h old", "solarmirror sync budgets"},
+		{"never", nil, Warning, "orders never complete", "solarmirror sync orders budgets equipments"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFacts(t)
+			makeMirror(t, f, func(m *store.Mirror) error { return complete(t, m, tc.ages) })
+			f.gather(t.Context())
+			got := see(t, "freshness", f)
+			expect(t, got, tc.want, tc.says)
+			if got.Remedy != tc.command {
+				t.Errorf("remedy is %q, want %q", got.Remedy, tc.command)
+			}
+		})
+	}
+}
+
+// complete makes streams complete as long ago as it says.
+func complete(t *testing.T, m *store.Mirror, ages map[string]time.Duration) error {
+	tx, err := m.Begin(t.Context())
+	if err != nil {
+		return err
+	}
+	for _, s := range pull.Streams() {
+		old, known := ages[s.Name()]
+		if !known {
+			continue
+		}
+		for _, pass := range []string{"live", "removed"} {
+			if err := tx.SetWatermark(store.Watermark{Stream: s.Name(), Pass: pass, CompleteThrough: doctorTime.Add(-old)}); err != nil {
+				return errors.Join(err, tx.Rollback())
+			}
+		}
+	}
+	return tx.Commit()
+}
+
+func TestErasure(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		due  string // SQL
+		want Verdict
+		says string
+	}{
+		{"NULL", OK, "none is pending"},
+		{"'2026-05-05 10:20:30.000'", Warning, "old copies of rows erased at 2026-05-05 10:20 (UTC) may still be in the file"},
+	} {
+		t.Run(string(tc.want), func(t *testing.T) {
+			t.Parallel()
+			f := newFacts(t)
+			makeMirror(t, f, empty)
+			tamper(t, f, "UPDATE _meta SET erasure_due_since = "+tc.due)
+			f.gather(t.Context())
+			expect(t, see(t, "erasure", f), tc.want, tc.says)
+		})
+	}
+}

@@ -1,0 +1,54 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"solarmirror/cmd/internal/config"
+	"solarmirror/store/sqlitefile"
+)
+
+func checkFileModes(_ context.Context, f *facts) Finding {
+	if finding, bad := checkOutboxModes(f.Config.Outbox); bad {
+		return finding
+	}
+	dir, path := f.files.Dir, f.Config.Mirror.Path
+	if err := f.access(dir, true); err != nil {
+		return fail("ls -ld "+dir, "the directory of the mirror, %s, cannot be written to: %v; syncs must run as a user who may", dir, err)
+	}
+	if !f.files.Exists {
+		return pass("%s can be written to", dir)
+	}
+	if err := f.access(path, false); err != nil {
+		return fail("ls -l "+path, "%s cannot be read: %v", path, err)
+	}
+	if err := f.access(path, true); err != nil {
+		return fail("ls -l "+path, "%s cannot be written to: %v; syncs must run as a user who may", path, err)
+	}
+	return pass("%s can be read and written, and so can its directory", path)
+}
+
+// checkOutboxModes checks that an outbox, if there is one, is private: the commands that use it
+// insist on that.
+func checkOutboxModes(o config.Outbox) (finding Finding, bad bool) {
+	if _, err := os.Stat(o.Path); err != nil {
+		return Finding{}, false
+	}
+	private := []string{filepath.Dir(o.Path), o.Path}
+	if o.KeyFile != "" {
+		private = append(private, o.KeyFile)
+	}
+	for _, path := range private {
+		var open *sqlitefile.ModeError
+		switch err := sqlitefile.CheckPrivate(path); {
+		case errors.As(err, &open):
+			return fail(fmt.Sprintf("chmod %o %s", open.Want, path), "%s is open to other users (mode %04o), and passwords are kept there", path, open.Mode.Perm()), true
+		case err != nil:
+			return fail("ls -ld "+path, "%v", err), true
+		}
+	}
+	return Finding{}, false
+}

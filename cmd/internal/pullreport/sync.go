@@ -1,0 +1,95 @@
+package pullreport
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"solarmirror/cmd/internal/progress"
+	"solarmirror/cmd/internal/terminal"
+	"solarmirror/store"
+	"solarmirror/sync/pull"
+)
+
+// reportJSON is the result of a run as JSON.
+type reportJSON struct {
+	RunID   int64        `json:"run_id,omitempty"` // absent for a dry run
+	Outcome string       `json:"outcome"`
+	Streams []streamJSON `json:"streams"`
+}
+
+type streamJSON struct {
+	Stream    string  `json:"stream"`
+	Full      bool    `json:"full"`
+	Seen      int64   `json:"seen"`
+	New       int64   `json:"new"`
+	Changed   int64   `json:"changed"`
+	Unchanged int64   `json:"unchanged"`
+	Rejected  int64   `json:"rejected"`
+	Requests  int64   `json:"requests"`
+	Seconds   float64 `json:"seconds"`
+	RowsPerS  float64 `json:"rows_per_second"`
+
+	Repairs []differenceJSON `json:"repairs,omitempty"`
+	Error   string           `json:"error,omitempty"`
+}
+
+func streamResult(s pull.StreamReport) streamJSON {
+	r := streamJSON{
+		Stream: s.Stream, Full: s.Full, Seen: s.Counts.Records, New: s.Counts.Inserted, Changed: s.Counts.Changed,
+		Unchanged: s.Counts.Unchanged, Rejected: s.Counts.Rejected, Requests: s.Requests,
+		Seconds: s.Duration.Seconds(), RowsPerS: progress.PerSecond(s.Counts.Records, s.Duration), Repairs: differencesJSON(s.Repairs),
+	}
+	if s.Err != nil {
+		r.Error = s.Err.Error()
+	}
+	return r
+}
+
+// PrintSync prints what a run did with each stream, and says on notes where to look when something
+// was rejected.
+func PrintSync(w, notes io.Writer, r *pull.Report, asJSON bool) error {
+	if len(r.Streams) == 0 {
+		return nil // it never began; the error says why
+	}
+	if rejected := r.Total().Rejected; rejected > 0 {
+		fmt.Fprintf(notes, "%d records could not be loaded and are kept as they came; see \"solarmirror rejects list\"\n", rejected)
+	}
+	if asJSON {
+		return printSyncJSON(w, r)
+	}
+	return printSyncTable(w, r)
+}
+
+func printSyncJSON(w io.Writer, r *pull.Report) error {
+	out := reportJSON{RunID: r.RunID, Outcome: string(r.Outcome)}
+	for _, s := range r.Streams {
+		out.Streams = append(out.Streams, streamResult(s))
+	}
+	return json.NewEncoder(w).Encode(out)
+}
+
+func printSyncTable(w io.Writer, r *pull.Report) error {
+	repairs, repaired := newDifferenceTable(), 0
+	t := terminal.NewTable("stream", "seen", "new", "changed", "unchanged", "rejected", "requests", "seconds", "rows/s", "outcome")
+	for _, s := range r.Streams {
+		v := streamResult(s)
+		outcome := string(store.OK)
+		if s.Err != nil {
+			outcome = string(store.Failed)
+		}
+		t.Add(v.Stream, v.Seen, v.New, v.Changed, v.Unchanged, v.Rejected, v.Requests,
+			fmt.Sprintf("%.1f", v.Seconds), fmt.Sprintf("%.0f", v.RowsPerS), outcome)
+		addDifferences(repairs, s.Repairs)
+		repaired += len(s.Repairs)
+	}
+	if err := t.Write(w); err != nil || repaired == 0 {
+		return err
+	}
+	done := "repaired"
+	if r.RunID == 0 {
+		done = "to be repaired"
+	}
+	fmt.Fprintf(w, "\n%d differences %s:\n", repaired, done)
+	return repairs.Write(w)
+}

@@ -1,0 +1,118 @@
+package pullreport
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"solarmirror/cmd/internal/terminal"
+	"solarmirror/sync/pull"
+)
+
+// DifferencesError is a mirror that does not hold what the platform lists.
+type DifferencesError struct {
+	n      int
+	totals int  // of them: the platform counts more than it lists
+	repair bool // some of them a plain sync leaves as they are
+}
+
+func (e *DifferencesError) Error() string {
+	if e.n == e.totals {
+		return "the platform counts more records than it lists; ask its operators for them: no command can read them"
+	}
+	command := "solarmirror sync --full"
+	if e.repair {
+		command += " --repair"
+	}
+	return fmt.Sprintf("%d differences; run %q, then verify again", e.n, command)
+}
+
+// Discrepancy is the error that a verification ends with; the exit code follows from it. It is nil
+// when every stream was read and nothing differs.
+func Discrepancy(list []pull.Verification) error {
+	var found DifferencesError
+	var failed []error
+	for _, v := range list {
+		found.n += len(v.Differences)
+		for _, d := range v.Differences {
+			if d.Kind == pull.DiffTotal {
+				found.totals++
+			}
+		}
+		found.repair = found.repair || slices.ContainsFunc(v.Differences, pull.Difference.NeedsRepair)
+		if v.Err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", v.Stream, v.Err))
+		}
+	}
+	switch {
+	case len(failed) == len(list):
+		return errors.Join(failed...)
+	case len(failed) > 0:
+		return &pull.PartialError{Err: errors.Join(failed...)}
+	case found.n > 0:
+		return &found
+	}
+	return nil
+}
+
+type verificationJSON struct {
+	Stream      string           `json:"stream"`
+	Platform    int              `json:"platform"`
+	Mirror      int              `json:"mirror"`
+	Rejected    int              `json:"rejected"`
+	Erased      int              `json:"erased"`
+	Differences []differenceJSON `json:"differences"`
+	Error       string           `json:"error,omitempty"`
+}
+
+// PrintVerification prints how the streams compare.
+func PrintVerification(w io.Writer, list []pull.Verification, asJSON bool) error {
+	if asJSON {
+		return printVerificationJSON(w, list)
+	}
+	sums := terminal.NewTable("stream", "on the platform", "in the mirror", "missing", "extra", "different", "edited", "orphans", "rejected")
+	rows, erased := newDifferenceTable(), 0
+	for _, v := range list {
+		if v.Err != nil { // the error is told apart
+			sums.Add(v.Stream, nil, nil, nil, nil, nil, nil, nil, nil)
+			continue
+		}
+		count := map[string]int{}
+		for _, d := range v.Differences {
+			count[d.Kind]++
+		}
+		erased += v.Erased
+		addDifferences(rows, v.Differences)
+		sums.Add(v.Stream, v.Platform, v.Mirror, count[pull.DiffMissing], count[pull.DiffExtra], count[pull.DiffContent],
+			count[pull.DiffEdited], count[pull.DiffOrphan], v.Rejected)
+	}
+	if err := sums.Write(w); err != nil {
+		return err
+	}
+	if erased > 0 {
+		fmt.Fprintf(w, "\n%d erased with \"forget\": their rows are not compared\n", erased)
+	}
+	if rows.Len() == 0 {
+		return nil
+	}
+	fmt.Fprintln(w)
+	return rows.Write(w)
+}
+
+func printVerificationJSON(w io.Writer, list []pull.Verification) error {
+	out := struct {
+		At      time.Time          `json:"at"`
+		Streams []verificationJSON `json:"streams"`
+	}{At: time.Now().UTC()}
+	for _, v := range list {
+		s := verificationJSON{Stream: v.Stream, Platform: v.Platform, Mirror: v.Mirror, Rejected: v.Rejected, Erased: v.Erased, Differences: differencesJSON(v.Differences)}
+		if v.Err != nil {
+			s.Error = v.Err.Error()
+		}
+		out.Streams = append(out.Streams, s)
+	}
+	return json.NewEncoder(w).Encode(out)
+}

@@ -1,0 +1,39 @@
+package setup
+
+import (
+	"context"
+	"path/filepath"
+
+	"solarmirror/cmd/internal/config"
+	"solarmirror/store/publish"
+	"solarmirror/store/sqlitefile"
+)
+
+// Publish makes the configured copy of the mirror.
+func Publish(ctx context.Context, c config.Config, wait bool) (*publish.Published, error) {
+	if err := sqlitefile.MustExist(c.Mirror.Path); err != nil { // before a key is made
+		return nil, err
+	}
+	o := publish.Options{To: c.Publish.Path, KeepVersions: c.Publish.KeepVersions, Wait: wait}
+	if c.Publish.MaskPersonalData {
+		key, err := pseudonymKey(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		o.Mask = &publish.Masking{Key: key, KeepExtra: c.Publish.KeepExtra}
+	}
+	return publish.Copy(ctx, c.Mirror.Path, o)
+}
+
+// pseudonymKey reads the configured key, which must exist: a mistyped name must not give new
+// pseudonyms. If none is configured, the key is beside the outbox, and the first publish makes it.
+func pseudonymKey(ctx context.Context, c config.Config) (publish.PseudonymKey, error) {
+	if c.Publish.PseudonymKeyFile == "" {
+		return publish.EnsurePseudonymKey(ctx, filepath.Join(filepath.Dir(c.Outbox.Path), "pseudonym.key"))
+	}
+	key, err := publish.ReadPseudonymKey(ctx, c.Publish.PseudonymKeyFile)
+	if err != nil {
+		return publish.PseudonymKey{}, &config.Error{Problems: []string{"publish.pseudonym_key_file: " + err.Error()}}
+	}
+	return key, nil
+}

@@ -1,0 +1,70 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+
+	"solarmirror/store"
+	"solarmirror/sync/pull"
+	"solarmirror/sync/scan"
+)
+
+// Dialect is how the platform answers, as far as it was found by asking.
+type Dialect struct {
+	FirstPage     *int     `json:"first_page"`    // nil: not seen yet, the lists were empty
+	PageLimit     int      `json:"page_limit"`    // rows a page is asked for
+	OneSize       []string `json:"one_page_size"` // streams for which it honours one page size only
+	Envelope      string   `json:"envelope"`
+	DatesIgnored  []string `json:"dates_ignored"`  // streams whose date filters it ignores
+	TotalsIgnored []string `json:"totals_ignored"` // streams whose totals count another list
+}
+
+// DialectOf reads the dialect that a mirror remembers; nil before the first sync.
+func DialectOf(meta store.Meta) *Dialect {
+	d := pull.ParseDialect(meta.Dialect)
+	if d.Limit == 0 {
+		return nil
+	}
+	s := &Dialect{PageLimit: d.Limit, OneSize: []string{}, Envelope: d.Envelope, DatesIgnored: []string{}, TotalsIgnored: []string{}}
+	if d.Known {
+		s.FirstPage = &d.First
+	}
+	for _, stream := range pull.StreamNames() {
+		traits := d.Streams[stream]
+		if traits.IgnoresDates {
+			s.DatesIgnored = append(s.DatesIgnored, stream)
+		}
+		if traits.ForeignTotals {
+			s.TotalsIgnored = append(s.TotalsIgnored, stream)
+		}
+		if traits.Sizes == scan.SizesOne {
+			s.OneSize = append(s.OneSize, stream)
+		}
+	}
+	return s
+}
+
+// String is one line for people.
+func (d *Dialect) String() string {
+	if d == nil {
+		return "not found yet; the first sync asks"
+	}
+	first := "first page not known yet"
+	if d.FirstPage != nil {
+		first = fmt.Sprintf("first page %d", *d.FirstPage)
+	}
+	parts := []string{first, fmt.Sprintf("page limit %d", d.PageLimit)}
+	if d.Envelope != "" {
+		parts = append(parts, "envelope "+d.Envelope)
+	}
+	if len(d.DatesIgnored) > 0 {
+		parts = append(parts, "dates ignored for "+strings.Join(d.DatesIgnored, ", "))
+	}
+	if len(d.TotalsIgnored) > 0 {
+		parts = append(parts, "totals not used for "+strings.Join(d.TotalsIgnored, ", "))
+	}
+	if len(d.OneSize) > 0 {
+		parts = append(parts, "pages of one size for "+strings.Join(d.OneSize, ", "))
+	}
+	return strings.Join(parts, ", ")
+}

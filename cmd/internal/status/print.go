@@ -1,0 +1,68 @@
+package status
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"solarmirror/cmd/internal/terminal"
+	"solarmirror/cmd/internal/words"
+)
+
+// Print prints the status for people, or as one JSON object.
+func (s *Status) Print(w io.Writer, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(w).Encode(s)
+	}
+	base := s.BaseURL
+	if base == "" {
+		base = "nothing yet"
+	}
+	fmt.Fprintf(w, "%s mirrors %s\ndialect: %s\n", s.Path, base, s.Dialect)
+	if s.ErasureDue != nil {
+		fmt.Fprintf(w, "old copies of rows erased at %s (UTC) may still be in the file: %s\n", words.Minute(*s.ErasureDue), FinishErasure)
+	}
+	fmt.Fprintln(w)
+	promises := terminal.NewTable("stream", "what its last clean reads rely on")
+	streams := terminal.NewTable("stream", "complete through (UTC)", "age", "last full read (UTC)", "rejected")
+	for _, at := range s.Streams {
+		old := "never complete"
+		if at.AgeSeconds != nil {
+			old = at.age()
+		}
+		streams.Add(at.Stream, words.MinuteOrNil(at.CompleteThrough), old, words.MinuteOrNil(at.LastFullScanAt), at.Rejected)
+		if at.Promise != "" {
+			promises.Add(at.Stream, at.Promise)
+		}
+	}
+	tables := terminal.NewTable("table", "present", "gone")
+	for _, t := range s.Tables {
+		tables.Add(t.Table, t.Live, t.Deleted)
+	}
+	runs := terminal.NewTable("run", "command", "started (UTC)", "outcome", "records", "new", "changed", "rejected", "error")
+	for _, r := range s.LastRuns {
+		runs.Add(r.RunID, r.Command, words.Minute(r.StartedAt), r.Outcome, r.Records, r.Inserted, r.Changed, r.Rejected, terminal.Cell(r.Error))
+	}
+	for _, t := range []*terminal.Table{streams, promises, tables, runs} {
+		if err := t.Section(w, ""); err != nil {
+			return err
+		}
+	}
+	return printDrift(w, s.Drift)
+}
+
+func printDrift(w io.Writer, list []drift) error {
+	fields := terminal.NewTable("stream", "new field", "times", "since (UTC)")
+	others := terminal.NewTable("stream", "differs at", "how", "times", "since (UTC)")
+	for _, d := range list {
+		if d.isNewField() {
+			fields.Add(d.Stream, terminal.Cell(d.Path), d.Occurrences, words.Minute(d.FirstSeenAt))
+		} else {
+			others.Add(d.Stream, terminal.Cell(d.Path), d.Kind, d.Occurrences, words.Minute(d.FirstSeenAt))
+		}
+	}
+	return errors.Join(
+		fields.Section(w, "Fields the platform sends that no column holds yet: kept in extra"),
+		others.Section(w, "Values of another type or shape than documented: converted where nothing is lost, else kept in extra"))
+}

@@ -1,0 +1,118 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Table is text in columns for a person: headings, a rule, numbers to the right.
+type Table struct {
+	headings []string
+	rows     [][]string
+	numeric  []bool // per column: every value so far is a number
+}
+
+// NewTable returns a table without rows.
+func NewTable(headings ...string) *Table {
+	t := &Table{headings: make([]string, len(headings)), numeric: make([]bool, len(headings))}
+	for i, h := range headings {
+		t.headings[i], t.numeric[i] = Harmless(h), true
+	}
+	return t
+}
+
+// Add appends a row. A nil is shown as an empty cell.
+func (t *Table) Add(values ...any) {
+	row := make([]string, len(values))
+	for i, v := range values {
+		if v == nil {
+			continue
+		}
+		row[i] = Harmless(fmt.Sprint(v))
+		t.numeric[i] = t.numeric[i] && isNumeric(row[i])
+	}
+	t.rows = append(t.rows, row)
+}
+
+// Len is the number of rows.
+func (t *Table) Len() int { return len(t.rows) }
+
+func isNumeric(s string) bool {
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil
+}
+
+// Write prints the table.
+func (t *Table) Write(w io.Writer) error {
+	widths := make([]int, len(t.headings))
+	rule := make([]string, len(t.headings))
+	for i, h := range t.headings {
+		widths[i] = utf8.RuneCountInString(h)
+		for _, row := range t.rows {
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+		rule[i] = strings.Repeat("─", widths[i])
+	}
+	var text strings.Builder
+	for _, row := range append([][]string{t.headings, rule}, t.rows...) {
+		line := make([]string, len(row))
+		for i, cell := range row {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if t.numeric[i] {
+				line[i] = pad + cell
+			} else {
+				line[i] = cell + pad
+			}
+		}
+		text.WriteString(strings.TrimRight(strings.Join(line, "  "), " ") + "\n")
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// Section prints a table that has rows, under its title if it has one, and an empty line.
+func (t *Table) Section(w io.Writer, title string) error {
+	if t.Len() == 0 {
+		return nil
+	}
+	if title != "" {
+		fmt.Fprintln(w, title)
+	}
+	if err := t.Write(w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+// maxCell bounds a cell in runes, so that one long note does not break the table.
+const maxCell = 60
+
+// Cell is a value as a cell of bounded length; other forms of output print values whole.
+func Cell(v any) string {
+	s := Plain(v)
+	if utf8.RuneCountInString(s) <= maxCell {
+		return s
+	}
+	return string([]rune(s)[:maxCell-1]) + "…"
+}
+
+// Plain writes a value as SQLite's own shell does: NULL is empty, bytes that are no text are
+// hexadecimal.
+func Plain(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case []byte:
+		if utf8.Valid(v) {
+			return string(v)
+		}
+		return fmt.Sprintf("%x", v)
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/progress"
+	"solarmirror/cmd/internal/setup"
+	"solarmirror/store"
+	"solarmirror/store/outbox"
+	"solarmirror/sync/platform"
+	"solarmirror/sync/pull"
+)
+
+// withReader opens the configured mirror for reading around f.
+func (a *app) withReader(ctx context.Context, f func(*store.Mirror) error) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	mirror, err := store.OpenReadOnly(ctx, c.Mirror.Path)
+	if err != nil {
+		return err
+	}
+	defer mirror.Close()
+	return f(mirror)
+}
+
+// withClient makes the client of the configured platform for f; observe, if not nil, is called for
+// every request.
+func (a *app) withClient(observe func(platform.Exchange), f func(config.Config, zerolog.Logger, *platform.Client) error) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	log, err := a.log()
+	if err != nil {
+		return err
+	}
+	client, err := setup.Client(c, log, observe)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return f(c, log, client)
+}
+
+// withEngine opens the configured mirror for writing, under its lock, and has f read the platform
+// into it.
+func (a *app) withEngine(ctx context.Context, w setup.Writing, f func(*pull.Engine) error) error {
+	return a.withClient(nil, func(c config.Config, log zerolog.Logger, client *platform.Client) error {
+		mirror, release, err := setup.Mirror(ctx, c, log, w)
+		if err != nil {
+			return err
+		}
+		defer release()
+		engine := setup.Engine(c, log, client, mirror)
+		show, done := progress.Show(a.stderr, a.flags.quiet)
+		defer done()
+		engine.Progress = show
+		return f(engine)
+	})
+}
+
+// withOutbox opens the configured outbox around f.
+func (a *app) withOutbox(ctx context.Context, f func(config.Config, *outbox.Outbox) error) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	log, err := a.log()
+	if err != nil {
+		return err
+	}
+	outbox, err := setup.Outbox(ctx, c, log, time.Now)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(c, outbox), outbox.Close())
+}
