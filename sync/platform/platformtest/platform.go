@@ -51,8 +51,12 @@ package platformtest
 
 import (
 	"compress/gzip"
+	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
+	"net"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -218,4 +222,20 @@ func (p *Platform) equipmentRecords(yield func(Record) bool) {
 			return
 		}
 	}
+}
+
+// Serve answers on the listener until ctx ends, which is no error.
+func Serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	stopped := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		stopped <- server.Shutdown(grace)
+	})
+	err := server.Serve(listener)
+	if stop() { // it failed by itself
+		return fmt.Errorf("serve %s: %w", listener.Addr(), err)
+	}
+	return <-stopped
 }
