@@ -1,16 +1,30 @@
 package store
 
-import "solarmirror/schema"
+import (
+	"fmt"
+	"strings"
+
+	"solarmirror/schema"
+)
 
 // writeFreshness writes bi_freshness anew. It is about runs, not records, and so goes with the ledger's transactions and not with the other
 // marts. Of a first load that share is done which was read of what the platform says there is, over the stream's passes begun so far.
 func (tx *Tx) writeFreshness() error {
-	_, err := tx.exec("write "+schema.BiFreshness.Name, freshnessSQL, FormatTime(tx.m.now()))
+	_, err := tx.exec("write "+schema.BiFreshness.Name, fmt.Sprintf(freshnessSQL, streamValues()), FormatTime(tx.m.now()))
 	return err
 }
 
+// streamValues are the streams, each with how many passes it has.
+func streamValues() string {
+	var values []string
+	for _, s := range schema.Streams {
+		values = append(values, fmt.Sprintf("('%s', %d)", s.Name, len(s.Passes)))
+	}
+	return strings.Join(values, ", ")
+}
+
 const freshnessSQL = `
-WITH streams (stream, passes) AS (VALUES ('orders', 2), ('budgets', 2), ('equipments', 1)),
+WITH streams (stream, passes) AS (VALUES %s),
 complete AS (
   SELECT stream, count(complete_through) AS passes, min(complete_through) AS through, CASE WHEN count(*) = count(last_full_scan_at) THEN min(last_full_scan_at) END AS scanned
   FROM _watermarks GROUP BY stream

@@ -16,6 +16,7 @@ import (
 
 	"solarmirror/cmd/internal/charts"
 	"solarmirror/cmd/internal/report"
+	"solarmirror/schema"
 	"solarmirror/store"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
@@ -138,7 +139,7 @@ func (d *demo) tell(ctx context.Context, engine *pull.Engine) error {
 		step.options.Trigger = store.TriggerManual
 		streams := pull.Streams()
 		if step.options.Full {
-			streams = streams[len(streams)-1:]
+			streams = pull.FullJobStreams(schema.FullEquipments)
 		}
 		step.options.Streams = streams
 		fmt.Fprintf(d.stdout, "\n%d. %s\n\n", i+1, step.title)

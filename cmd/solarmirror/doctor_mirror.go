@@ -150,13 +150,13 @@ func checkFreshness(ctx context.Context, p *patient) finding {
 			return failure("solarmirror status", "%v", err)
 		}
 		old := p.now().Sub(complete)
-		text := fmt.Sprintf("%s %s old", stream.Name(), age.Of(old))
+		text := fmt.Sprintf("%s %s old", stream.Name, age.Of(old))
 		if complete.IsZero() {
-			text = stream.Name() + " never complete"
+			text = stream.Name + " never complete"
 		}
 		ages = append(ages, text)
 		if complete.IsZero() || old > greatestAge {
-			late = append(late, stream.Name())
+			late = append(late, stream.Name)
 		}
 	}
 	if len(late) > 0 {

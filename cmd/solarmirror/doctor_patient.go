@@ -136,11 +136,11 @@ func (p *patient) tokenFault(ctx context.Context) error {
 	return err
 }
 
-// probe asks for one page of orders, with the token.
+// probe asks for one page of a list, with the token; any list shows what the checks ask.
 func (p *patient) probe(ctx context.Context, page, limit int) (*platform.Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, networkDeadline)
 	defer cancel()
-	return p.client.Probe(ctx, platform.Orders, platform.Filter{}, page, limit)
+	return p.client.Probe(ctx, pull.Streams()[0].Resource, platform.Filter{}, page, limit)
 }
 
 // firstPage is its number as it is pinned or remembered; 1, where most platforms begin, otherwise.

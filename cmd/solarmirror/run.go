@@ -167,9 +167,9 @@ func (w *worker) lastStarts(ctx context.Context) (map[string]time.Time, error) {
 
 // countFullReads takes a full reading that another command, or the first sync, has done for one on schedule.
 func (w *worker) countFullReads(ctx context.Context, mirror *store.Mirror, last map[string]time.Time) error {
-	for job, streams := range map[string][]*pull.Stream{jobFullRequests: requestStreams(), jobFullEquipments: equipmentStreams()} {
+	for _, job := range []string{jobFullRequests, jobFullEquipments} {
 		var oldest time.Time
-		for i, s := range streams {
+		for i, s := range pull.FullJobStreams(job) {
 			_, full, err := pull.CompleteThrough(ctx, mirror, s)
 			if err != nil {
 				return err

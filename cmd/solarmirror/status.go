@@ -188,7 +188,7 @@ func (s *status) readStreams(ctx context.Context, mirror *store.Mirror, now time
 		return err
 	}
 	for _, stream := range pull.Streams() {
-		at := streamStatus{Stream: stream.Name(), Rejected: rejected[stream.Name()]}
+		at := streamStatus{Stream: stream.Name, Rejected: rejected[stream.Name]}
 		complete, full, err := pull.CompleteThrough(ctx, mirror, stream)
 		if err != nil {
 			return err

@@ -86,8 +86,8 @@ func (e *Engine) PendingStretches(ctx context.Context, o BackfillOptions) (pendi
 
 // finishedWindow says whether all passes of a stream have read a window to its end; none has when it is to be read again.
 func (e *Engine) finishedWindow(ctx context.Context, s *Stream, at Stretch, restart bool) (bool, error) {
-	for _, pass := range s.passes {
-		w, found, err := e.Mirror.Window(ctx, s.Name(), pass, at.From, at.To)
+	for _, pass := range s.Passes {
+		w, found, err := e.Mirror.Window(ctx, s.Name, pass, at.From, at.To)
 		if err != nil || restart || !found || w.CompletedAt.IsZero() {
 			return false, err
 		}
@@ -110,11 +110,11 @@ func (e *Engine) backfillStream(ctx context.Context, j *job, at Stretch, restart
 		return err
 	}
 	if e.traits(j.stream).IgnoresDates {
-		return &fetchError{&DatesIgnoredError{Stream: j.stream.Name()}}
+		return &fetchError{&DatesIgnoredError{Stream: j.stream.Name}}
 	}
 	var open []*reading
-	for _, pass := range j.stream.passes {
-		known, found, err := e.Mirror.Window(ctx, j.stream.Name(), pass, at.From, at.To)
+	for _, pass := range j.stream.Passes {
+		known, found, err := e.Mirror.Window(ctx, j.stream.Name, pass, at.From, at.To)
 		if err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func (e *Engine) BackfillTail(ctx context.Context, o BackfillOptions) (*Report, 
 			return err
 		}
 		var open []*reading
-		for _, pass := range j.stream.passes {
+		for _, pass := range j.stream.Passes {
 			r := &reading{pass: pass, from: lookback(watermarkDate(since, e.Zone), e.OverlapDays)}
 			if open, err = e.readPass(ctx, j, r, open); err != nil {
 				return err
@@ -169,8 +169,8 @@ func (e *Engine) BackfillTail(ctx context.Context, o BackfillOptions) (*Report, 
 func (e *Engine) backfillBegan(ctx context.Context, s *Stream, windows []Stretch) (time.Time, error) {
 	began := e.Now()
 	for _, at := range windows {
-		for _, pass := range s.passes {
-			w, found, err := e.Mirror.Window(ctx, s.Name(), pass, at.From, at.To)
+		for _, pass := range s.Passes {
+			w, found, err := e.Mirror.Window(ctx, s.Name, pass, at.From, at.To)
 			if err != nil {
 				return time.Time{}, err
 			}
@@ -203,7 +203,7 @@ func (e *Engine) PlanBackfill(ctx context.Context, o BackfillOptions) ([]WindowP
 			return nil, err
 		}
 		for _, at := range o.Stretches() {
-			for _, pass := range s.passes {
+			for _, pass := range s.Passes {
 				p, err := e.planWindow(ctx, s, pass, at, o.Restart)
 				if err != nil {
 					return nil, err
@@ -216,15 +216,15 @@ func (e *Engine) PlanBackfill(ctx context.Context, o BackfillOptions) ([]WindowP
 }
 
 func (e *Engine) planWindow(ctx context.Context, s *Stream, pass string, at Stretch, restart bool) (WindowPlan, error) {
-	p := WindowPlan{Stream: s.Name(), Pass: pass, Stretch: at, Records: -1}
-	w, found, err := e.Mirror.Window(ctx, s.Name(), pass, at.From, at.To)
+	p := WindowPlan{Stream: s.Name, Pass: pass, Stretch: at, Records: -1}
+	w, found, err := e.Mirror.Window(ctx, s.Name, pass, at.From, at.To)
 	if err != nil {
 		return p, err
 	}
 	if p.Done = found && !w.CompletedAt.IsZero() && !restart; p.Done {
 		return p, nil
 	}
-	page, err := e.Client.List(ctx, s.Resource, s.filter(pass, at.From, at.To), e.traits(s).First, 1)
+	page, err := e.Client.List(ctx, s.Resource, filterOf(pass, at.From, at.To), e.traits(s).First, 1)
 	if err != nil {
 		return p, err
 	}

@@ -99,7 +99,7 @@ func (b *batch) commit() error {
 		return b.failed
 	}
 	if err := b.end(); err != nil {
-		return b.fail(fmt.Errorf("writing %d slices of %s: %w", b.slices, b.job.stream.Name(), err))
+		return b.fail(fmt.Errorf("writing %d slices of %s: %w", b.slices, b.job.stream.Name, err))
 	}
 	b.job.report.Counts.Add(b.counts)
 	b.job.report.Requests += b.requests

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"solarmirror/schema"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/scan"
 )
@@ -29,9 +30,9 @@ type Traits struct {
 }
 
 func (d *Dialect) setTraits(s *Stream, t Traits) {
-	streams := map[string]Traits{s.Name(): t}
+	streams := map[string]Traits{s.Name: t}
 	for name, other := range d.Streams { // copies of the dialect may be in use
-		if name != s.Name() {
+		if name != s.Name {
 			streams[name] = other
 		}
 	}
@@ -64,20 +65,20 @@ type Paging struct {
 // learn asks the platform what the dialect does not say yet of a stream that is about to be read.
 // Before a whole reading it asks for everything anew.
 func (e *Engine) learn(ctx context.Context, d *Dialect, s *Stream, whole bool) error {
-	traits, asked := d.Streams[s.Name()]
+	traits, asked := d.Streams[s.Name]
 	if asked && traits.Known && !whole && d.Asked == e.Paging.Limit {
 		return nil
 	}
 	known := false
-	for _, pass := range s.passes {
+	for _, pass := range s.Passes {
 		probe := func(ctx context.Context, page, limit int) (*platform.Page, error) {
-			return e.Client.Probe(ctx, s.Resource, s.filter(pass, "", ""), page, limit)
+			return e.Client.Probe(ctx, s.Resource, filterOf(pass, "", ""), page, limit)
 		}
 		found, err := scan.Meet(ctx, probe, e.Paging.Limit, e.Paging.FirstPage, traits.Limit)
-		if err != nil && (pass == live || !scan.Refused(err)) {
+		if err != nil && (pass == schema.Live || !scan.Refused(err)) {
 			return err
 		}
-		if err == nil && (pass == live || found.Known) {
+		if err == nil && (pass == schema.Live || found.Known) {
 			traits.Numbering, known = found, found.Known
 		}
 		if known { // a list of no more than one page may not show it
@@ -108,7 +109,7 @@ const longAgo = "2000-01-01"
 // ignores the dates, and every reading of it is a whole one. A total that is not 0 there counts another list.
 func (e *Engine) findTraits(ctx context.Context, t *Traits, s *Stream) error {
 	t.IgnoresDates, t.ForeignTotals, t.EmptyStatus = false, false, 0
-	page, err := e.Client.Probe(ctx, s.Resource, s.filter(live, beyond, ""), t.First, t.Limit)
+	page, err := e.Client.Probe(ctx, s.Resource, filterOf(schema.Live, beyond, ""), t.First, t.Limit)
 	switch {
 	case err == nil:
 		t.IgnoresDates = len(page.Records) > 0
@@ -132,11 +133,11 @@ func statusOf(err error) int {
 
 // source is the list that a reading reads. A bound in the far future is another address for it.
 func (e *Engine) source(s *Stream, r *reading) scan.Source {
-	filter, traits := s.filter(r.pass, r.from, r.to), e.traits(s)
+	filter, traits := filterOf(r.pass, r.from, r.to), e.traits(s)
 	first, empty := traits.First, traits.EmptyStatus
-	sure := s.filter(live, "", "") // a list that is not empty, asked for in the same way
+	sure := filterOf(schema.Live, "", "") // a list that is not empty, asked for in the same way
 	if r.from != "" {
-		sure = s.filter(live, longAgo, "")
+		sure = filterOf(schema.Live, longAgo, "")
 	}
 	probe := func(ctx context.Context, page, limit int) (*platform.Page, error) {
 		return e.Client.Probe(ctx, s.Resource, filter, first+page, limit)
@@ -160,7 +161,7 @@ func (e *Engine) source(s *Stream, r *reading) scan.Source {
 	source := scan.Source{Fetch: fetch, Probe: probe, Identify: s.identify}
 	if r.to == "" {
 		source.Again = func(ctx context.Context, way, page, limit int) (*platform.Page, error) {
-			until := s.filter(r.pass, r.from, fmt.Sprintf("2999-12-%02d", way))
+			until := filterOf(r.pass, r.from, fmt.Sprintf("2999-12-%02d", way))
 			return e.Client.Probe(ctx, s.Resource, until, first+page, limit)
 		}
 	}
@@ -186,7 +187,7 @@ func (e *Engine) checkNumbering(ctx context.Context, s *Stream, r *reading) erro
 	traits := e.traits(s)
 	var pages [2][][]byte
 	for number := range pages {
-		page, err := e.Client.Probe(ctx, s.Resource, s.filter(r.pass, r.from, r.to), number, traits.Limit)
+		page, err := e.Client.Probe(ctx, s.Resource, filterOf(r.pass, r.from, r.to), number, traits.Limit)
 		if err != nil && !scan.Refused(err) {
 			return err
 		}
@@ -202,7 +203,7 @@ func (e *Engine) checkNumbering(ctx context.Context, s *Stream, r *reading) erro
 		moved = len(pages[1]) == 0 || !bytes.Equal(pages[0][0], pages[1][0])
 	}
 	if moved {
-		return &NumberingError{Stream: s.Name(), First: traits.First}
+		return &NumberingError{Stream: s.Name, First: traits.First}
 	}
 	return nil
 }

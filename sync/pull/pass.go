@@ -44,7 +44,7 @@ func (e *Engine) syncStream(ctx context.Context, j *job) error {
 	}
 	var sweep []*window
 	var open []*reading
-	for _, pass := range j.stream.passes {
+	for _, pass := range j.stream.Passes {
 		mark, known, err := e.watermark(ctx, j.stream, pass)
 		if err != nil {
 			return err
@@ -66,7 +66,7 @@ func (e *Engine) syncStream(ctx context.Context, j *job) error {
 	if err := e.completeOpen(ctx, j, open); err != nil {
 		return err
 	}
-	if len(sweep) < len(j.stream.passes) {
+	if len(sweep) < len(j.stream.Passes) {
 		return nil
 	}
 	if err := e.sweep(ctx, j, sweep); err != nil {
@@ -89,7 +89,7 @@ func (e *Engine) readPass(ctx context.Context, j *job, r *reading, open []*readi
 
 // startsWhole says whether the first pass of a stream will be read whole, whatever the platform does with dates.
 func (e *Engine) startsWhole(ctx context.Context, j *job) (bool, error) {
-	_, known, err := e.watermark(ctx, j.stream, j.stream.passes[0])
+	_, known, err := e.watermark(ctx, j.stream, j.stream.Passes[0])
 	return !known || j.options.Full, err
 }
 
@@ -112,7 +112,7 @@ func (e *Engine) complete(ctx context.Context, j *job, r *reading) error {
 		}
 	}
 	if r.promise != "" {
-		e.Log.Warn().Str("stream", j.stream.Name()).Str("pass", r.pass).Msg(r.promise)
+		e.Log.Warn().Str("stream", j.stream.Name).Str("pass", r.pass).Msg(r.promise)
 	}
 	if r.mark != nil {
 		r.mark.Promise = r.promise
@@ -130,7 +130,7 @@ func (e *Engine) advance(mark *store.Watermark, s *Stream, r *reading) {
 	start := r.start
 	if r.window == nil {
 		mark.Watermark = watermarkDate(start, e.Zone)
-		if s.seesUpdates() {
+		if s.Dates.Updates {
 			mark.CompleteThrough = start
 		}
 		return
@@ -150,7 +150,7 @@ func (e *Engine) readFitting(ctx context.Context, j *job, r *reading) error {
 	if !misfits(err) || !e.renewDialect(ctx, j.stream, before) {
 		return err
 	}
-	e.Log.Warn().Err(err).Str("stream", j.stream.Name()).Msg("the platform answers otherwise than it used to; reading again")
+	e.Log.Warn().Err(err).Str("stream", j.stream.Name).Msg("the platform answers otherwise than it used to; reading again")
 	return e.read(ctx, j, r)
 }
 
@@ -161,7 +161,7 @@ func (e *Engine) read(ctx context.Context, j *job, r *reading) error {
 			return &fetchError{err}
 		}
 	}
-	b := &batch{engine: e, job: j, reading: r, progress: Progress{Stream: j.stream.Name(), Pass: r.pass, Total: -1}}
+	b := &batch{engine: e, job: j, reading: r, progress: Progress{Stream: j.stream.Name, Pass: r.pass, Total: -1}}
 	options := e.scanOptions(j.stream, r)
 	options.BeforeWaiting = b.commit
 	if r.window != nil && r.window.interrupted() {
@@ -251,7 +251,7 @@ func (e *Engine) ensureDialect(ctx context.Context, s *Stream, whole bool) error
 func (e *Engine) learnt(s *Stream, assumed scan.Options, found scan.Findings) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	traits := e.dialect.Streams[s.Name()]
+	traits := e.dialect.Streams[s.Name]
 	if found.Limit == assumed.Limit && found.Sizes == traits.Sizes {
 		return
 	}
@@ -277,17 +277,17 @@ func (e *Engine) rememberDialect(ctx context.Context) {
 func (e *Engine) renewDialect(ctx context.Context, s *Stream, before Dialect) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.renewed[s.Name()] {
-		e.renewed[s.Name()] = true
+	if !e.renewed[s.Name] {
+		e.renewed[s.Name] = true
 		found := e.dialect
 		if err := e.learn(ctx, &found, s, true); err != nil {
-			e.Log.Warn().Err(err).Str("stream", s.Name()).Msg("the platform does not say how it is to be read")
+			e.Log.Warn().Err(err).Str("stream", s.Name).Msg("the platform does not say how it is to be read")
 			return false
 		}
 		e.dialect = found
 		e.rememberDialect(ctx)
 	}
-	return e.dialect.Streams[s.Name()].Numbering != before.Streams[s.Name()].Numbering
+	return e.dialect.Streams[s.Name].Numbering != before.Streams[s.Name].Numbering
 }
 
 func (e *Engine) presentDialect() Dialect {
@@ -300,7 +300,7 @@ func (e *Engine) presentDialect() Dialect {
 func (e *Engine) traits(s *Stream) Traits {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.dialect.Streams[s.Name()]
+	return e.dialect.Streams[s.Name]
 }
 
 func (p *Progress) add(page *platform.Page, counts store.Counts) {

@@ -131,7 +131,7 @@ func (e *Engine) readStreams(ctx context.Context, o Options, report *Report, wor
 	var streams sync.WaitGroup
 	for i, s := range o.Streams {
 		j := &job{stream: s, options: o, runID: report.RunID, report: &report.Streams[i]}
-		j.report.Stream = s.Name()
+		j.report.Stream = s.Name
 		j.writer = newWriter(s, report.RunID, e.Now)
 		if o.Repair {
 			j.repaired = map[store.NaturalKey]Difference{}
@@ -143,7 +143,7 @@ func (e *Engine) readStreams(ctx context.Context, o Options, report *Report, wor
 			j.report.Repairs = append(j.report.Repairs, sorted(j.repaired)...)
 			j.report.Duration = e.Now().Sub(began)
 			if stopsRun(j.report.Err) {
-				cancel(fmt.Errorf("%s met what would stop it, too", j.stream.Name()))
+				cancel(fmt.Errorf("%s met what would stop it, too", j.stream.Name))
 			}
 			e.logStream(*j.report, context.Cause(ctx))
 		})

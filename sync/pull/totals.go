@@ -34,7 +34,7 @@ func judgeTotals(s *Stream, readings []*reading) (foreign bool, err error) {
 		case r.few():
 			r.promise = fmt.Sprintf("the platform counts %d rows and lists %d", r.findings.Total, r.findings.Found)
 		default:
-			return false, &TotalError{Stream: s.Name(), Pass: r.pass, Total: r.findings.Total, Found: r.findings.Found}
+			return false, &TotalError{Stream: s.Name, Pass: r.pass, Total: r.findings.Total, Found: r.findings.Found}
 		}
 	}
 	return foreign, nil
@@ -61,7 +61,7 @@ func (e *Engine) completeOpen(ctx context.Context, j *job, open []*reading) erro
 func (e *Engine) learnForeignTotals(ctx context.Context, s *Stream) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	traits := e.dialect.Streams[s.Name()]
+	traits := e.dialect.Streams[s.Name]
 	traits.ForeignTotals = true
 	e.dialect.setTraits(s, traits)
 	e.rememberDialect(ctx)

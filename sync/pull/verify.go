@@ -63,7 +63,7 @@ func (e *Engine) Verify(ctx context.Context, streams []*Stream) ([]Verification,
 // firstOfRoot says whether a stream is the first one with its root: orphans have no type that would
 // tell orders from budgets.
 func firstOfRoot(streams []*Stream, s *Stream) bool {
-	return streams[slices.IndexFunc(streams, func(other *Stream) bool { return other.Root() == s.Root() })] == s
+	return streams[slices.IndexFunc(streams, func(other *Stream) bool { return other.Root == s.Root })] == s
 }
 
 // startReading recalls the dialect for work that changes nothing, on a mirror of this platform.
@@ -77,7 +77,7 @@ func (e *Engine) startReading(ctx context.Context) error {
 
 func (e *Engine) verifyStream(ctx context.Context, s *Stream, withOrphans bool) Verification {
 	c := &check{
-		Verification: Verification{Stream: s.Name()},
+		Verification: Verification{Stream: s.Name},
 		mirror:       e.Mirror, comparer: newComparer(s), seen: keySet{}, found: map[store.NaturalKey]Difference{},
 		erased: map[store.NaturalKey]bool{},
 	}
@@ -94,8 +94,8 @@ func (e *Engine) listAll(ctx context.Context, s *Stream, c *check) error {
 		return &fetchError{err}
 	}
 	var readings []*reading
-	for _, pass := range s.passes {
-		progress := Progress{Stream: s.Name(), Pass: pass, Total: -1}
+	for _, pass := range s.Passes {
+		progress := Progress{Stream: s.Name, Pass: pass, Total: -1}
 		r := &reading{pass: pass}
 		reader := scan.New(e.source(s, r), e.scanOptions(s, r))
 		for sl, err := range reader.Slices(ctx) {
@@ -117,7 +117,7 @@ func (e *Engine) listAll(ctx context.Context, s *Stream, c *check) error {
 	for _, r := range readings {
 		if r.excess() > 0 {
 			key := store.NaturalKey{r.pass, fmt.Sprintf("%d of %d", r.findings.Found, r.findings.Total)}
-			c.found[key] = Difference{Stream: s.Name(), Key: key, Kind: DiffTotal}
+			c.found[key] = Difference{Stream: s.Name, Key: key, Kind: DiffTotal}
 		}
 	}
 	return nil
@@ -150,7 +150,7 @@ func (c *check) slice(ctx context.Context, sl scan.Slice) error {
 		for i, r := range first {
 			keys[i] = r.Key
 		}
-		held, err := c.mirror.Held(ctx, c.comparer.stream.Root(), keys)
+		held, err := c.mirror.Held(ctx, c.comparer.stream.Root, keys)
 		if err != nil {
 			return err
 		}
@@ -200,8 +200,8 @@ func (c *check) finish(ctx context.Context, withOrphans bool) error {
 			c.Platform++
 		}
 	}
-	root := c.comparer.stream.Root()
-	for p, err := range c.mirror.Present(ctx, root, c.comparer.stream.partition) {
+	root := c.comparer.stream.Root
+	for p, err := range c.mirror.Present(ctx, root, c.comparer.stream.Partition) {
 		if err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ func (c *check) finish(ctx context.Context, withOrphans bool) error {
 
 func orphanDifferences(s *Stream, orphans []store.Orphan) (list []Difference) {
 	for _, o := range orphans {
-		list = append(list, Difference{Stream: s.Name(), Key: store.NaturalKey{s.Root().Key[0], o.Key}, Kind: DiffOrphan, Tables: o.Tables})
+		list = append(list, Difference{Stream: s.Name, Key: store.NaturalKey{s.Root.Key[0], o.Key}, Kind: DiffOrphan, Tables: o.Tables})
 	}
 	return list
 }

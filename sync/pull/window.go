@@ -55,7 +55,7 @@ const saveEvery = 20
 // openWindow returns the window of that identity: as far as it was read, or new. A repair reads
 // what an interrupted run has read already, since that run compared no rows.
 func (e *Engine) openWindow(ctx context.Context, j *job, pass, from, to string) (*window, error) {
-	stream := j.stream.Name()
+	stream := j.stream.Name
 	w, known, err := e.Mirror.Window(ctx, stream, pass, from, to)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (w *window) interrupted() bool { return !w.StartedAt.IsZero() }
 // begun are left out. Another run may have read them, where they stand now; they no longer vouch for the rows before them.
 func (e *Engine) resumption(ctx context.Context, s *Stream, w *window) (*scan.Resumption, error) {
 	r := &scan.Resumption{Cursor: int(w.Cursor), Known: map[uint64]uint64{}}
-	for p, err := range e.Mirror.Present(ctx, s.Root(), s.partition) {
+	for p, err := range e.Mirror.Present(ctx, s.Root, s.Partition) {
 		if err != nil {
 			return nil, err
 		}

@@ -133,7 +133,7 @@ func (s *snapshot) readStreams(ctx context.Context, mirror *store.Mirror) error 
 		return err
 	}
 	for _, known := range pull.Streams() {
-		at := stream{name: known.Name(), rejected: rejected[known.Name()]}
+		at := stream{name: known.Name, rejected: rejected[known.Name]}
 		if at.promise, err = pull.Promise(ctx, mirror, known); err != nil {
 			return err
 		}
