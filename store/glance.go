@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -96,30 +95,4 @@ func (g *OutboxGlance) read(ctx context.Context, db *sqlx.DB) error {
 		g.Doubts = append(g.Doubts, OutboxDoubt{ID: d.ID, Since: at})
 	}
 	return err
-}
-
-// Standing is how the last run that read a stream ended for it, and how far its first load has come.
-type Standing struct {
-	Stream             string          `db:"stream"`
-	InitialLoadPercent sql.NullFloat64 `db:"initial_load_percent"` // NULL when it is complete, or the platform does not count
-	LastOutcome        Outcome         `db:"last_outcome"`         // "" when no run has read it
-	LastRunAt          time.Time       `db:"-"`                    // zero then
-}
-
-// Standings returns the standing of every stream that bi_freshness knows.
-func (m *Mirror) Standings(ctx context.Context) ([]Standing, error) {
-	var rows []struct {
-		Standing
-		LastRun sql.NullTime `db:"last_run_at"`
-	}
-	err := m.read.SelectContext(ctx, &rows, `SELECT stream, initial_load_percent, coalesce(last_outcome, '') AS last_outcome, last_run_at FROM bi_freshness`)
-	if err != nil {
-		return nil, fmt.Errorf("read bi_freshness: %w", explain(m.path, err))
-	}
-	list := make([]Standing, len(rows))
-	for i, r := range rows {
-		list[i] = r.Standing
-		list[i].LastRunAt = fromNull(r.LastRun)
-	}
-	return list, nil
 }

@@ -9,7 +9,6 @@ import (
 
 	"solarmirror/cmd/internal/age"
 	"solarmirror/store"
-	"solarmirror/sync/pull"
 )
 
 // fileSystem is where a database lies, as far as SQLite's WAL cares: it needs memory shared between all who have the file open,
@@ -143,20 +142,20 @@ func checkErasure(_ context.Context, p *patient) finding {
 const greatestAge = 24 * time.Hour
 
 func checkFreshness(ctx context.Context, p *patient) finding {
+	list, err := p.mirror.Freshness(ctx)
+	if err != nil {
+		return failure("solarmirror status", "%v", err)
+	}
 	var ages, late []string
-	for _, stream := range pull.Streams() {
-		complete, _, err := pull.CompleteThrough(ctx, p.mirror, stream)
-		if err != nil {
-			return failure("solarmirror status", "%v", err)
-		}
-		old := p.now().Sub(complete)
-		text := fmt.Sprintf("%s %s old", stream.Name, age.Of(old))
-		if complete.IsZero() {
-			text = stream.Name + " never complete"
+	for _, f := range list {
+		old, never := f.Age(p.now()), f.CompleteThrough.IsZero()
+		text := fmt.Sprintf("%s %s old", f.Stream.Name, age.Of(old))
+		if never {
+			text = f.Stream.Name + " never complete"
 		}
 		ages = append(ages, text)
-		if complete.IsZero() || old > greatestAge {
-			late = append(late, stream.Name)
+		if never || old > greatestAge {
+			late = append(late, f.Stream.Name)
 		}
 	}
 	if len(late) > 0 {

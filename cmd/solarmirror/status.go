@@ -181,29 +181,19 @@ func (d *dialectStatus) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// readStreams takes a stream to be as old as the older of its passes.
 func (s *status) readStreams(ctx context.Context, mirror *store.Mirror, now time.Time) error {
-	rejected, err := mirror.RejectCounts(ctx)
-	if err != nil {
-		return err
-	}
-	for _, stream := range pull.Streams() {
-		at := streamStatus{Stream: stream.Name, Rejected: rejected[stream.Name]}
-		complete, full, err := pull.CompleteThrough(ctx, mirror, stream)
-		if err != nil {
-			return err
+	list, err := mirror.Freshness(ctx)
+	for _, f := range list {
+		at := streamStatus{
+			Stream: f.Stream.Name, CompleteThrough: known(f.CompleteThrough), LastFullScanAt: known(f.LastFullScanAt), Rejected: f.Rejects, Promise: f.Promise,
 		}
-		if at.Promise, err = pull.Promise(ctx, mirror, stream); err != nil {
-			return err
-		}
-		at.CompleteThrough, at.LastFullScanAt = known(complete), known(full)
 		if at.CompleteThrough != nil {
-			seconds := now.Sub(complete).Seconds()
+			seconds := f.Age(now).Seconds()
 			at.AgeSeconds = &seconds
 		}
 		s.Streams = append(s.Streams, at)
 	}
-	return nil
+	return err
 }
 
 func (s *status) readTables(ctx context.Context, mirror *store.Mirror, _ time.Time) error {

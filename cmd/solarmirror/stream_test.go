@@ -228,6 +228,10 @@ func TestDeclaredStreamIsEverywhere(t *testing.T) {
 	if rows, err := os.ReadFile(filepath.Join(c.dir, "csv", "inspection_photos.csv")); err != nil || bytes.Count(rows, []byte("\n")) != 21 {
 		t.Errorf("exported %v\n%s", err, rows)
 	}
+	c.run(t, exitOK, "report", "--out", "report.html")
+	if page, err := os.ReadFile(filepath.Join(c.dir, "report.html")); err != nil || !bytes.Contains(page, []byte("inspections")) {
+		t.Errorf("the report does not name the stream: %v", err)
+	}
 	c.run(t, exitOK, "publish", "--to", "masked.db")
 	c.holds(t, "SELECT count(*), count(inspector_name), count(DISTINCT inspector_email), count(inspector_email LIKE '%@example.com' OR NULL) FROM inspections", "10,10,1,10")
 	c.environ = append(c.environ, "SOLARMIRROR_MIRROR_PATH=masked.db")

@@ -2,7 +2,6 @@ package pull
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"solarmirror/store"
@@ -55,37 +54,4 @@ func (e *Engine) watermark(ctx context.Context, s *Stream, pass string) (mark st
 	}
 	mark.Stream, mark.Pass = s.Name, pass
 	return mark, known, err
-}
-
-// CompleteThrough returns the moment up to which the mirror holds everything of a stream, and when everything of it was last read: of its passes,
-// the earlier each. Zero means never.
-func CompleteThrough(ctx context.Context, mirror *store.Mirror, s *Stream) (complete, full time.Time, err error) {
-	for i, pass := range s.Passes {
-		w, _, err := mirror.Watermark(ctx, s.Name, pass)
-		if err != nil {
-			return time.Time{}, time.Time{}, err
-		}
-		if i == 0 || w.CompleteThrough.Before(complete) {
-			complete = w.CompleteThrough
-		}
-		if i == 0 || w.LastFullScanAt.Before(full) {
-			full = w.LastFullScanAt
-		}
-	}
-	return complete, full, nil
-}
-
-// Promise returns what weakens the last clean passes of a stream, "" when nothing does.
-func Promise(ctx context.Context, mirror *store.Mirror, s *Stream) (string, error) {
-	var promises []string
-	for _, pass := range s.Passes {
-		w, _, err := mirror.Watermark(ctx, s.Name, pass)
-		if err != nil {
-			return "", err
-		}
-		if w.Promise != "" {
-			promises = append(promises, pass+": "+w.Promise)
-		}
-	}
-	return strings.Join(promises, "; "), nil
 }
