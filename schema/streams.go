@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// Stream is one list of the platform, and where its records go. Everything that tells one stream from another stands here: the
-// client's requests, the passes, the ledger, the schedule and the export follow it.
+// Stream is one list of the platform, and where its records go. Everything that tells one stream
+// from another stands here: the client's requests, the passes, the ledger, the schedule and the
+// export follow it.
 type Stream struct {
 	Name      string   // as people and the ledger call it
 	Path      string   // of the list, below the platform's version prefix

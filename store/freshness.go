@@ -12,8 +12,8 @@ import (
 	"solarmirror/schema"
 )
 
-// Freshness is how far the mirror can be trusted about one stream. It is computed here alone: bi_freshness, the status command,
-// the status page, the report and the doctor all show this.
+// Freshness is how far the mirror can be trusted about one stream. It is computed here alone:
+// bi_freshness, the status command, the status page, the report and the doctor all show this.
 type Freshness struct {
 	Stream          *schema.Stream
 	CompleteThrough time.Time // the mirror holds everything up to here, by the earliest of the passes; zero: not yet
@@ -89,7 +89,8 @@ func (f *Freshness) readMarks(marks []Watermark) {
 	f.Promise = strings.Join(promises, "; ")
 }
 
-// readLoad reads which share is done of what the platform says there is, over the passes begun so far.
+// readLoad reads which share is done of what the platform says there is, over the passes begun so
+// far.
 func (f *Freshness) readLoad(ctx context.Context, q querier) error {
 	f.Loaded = math.NaN()
 	if !f.CompleteThrough.IsZero() {
@@ -123,8 +124,8 @@ func (f *Freshness) readRejects(ctx context.Context, q querier) error {
 	return q.GetContext(ctx, &f.Rejects, "SELECT count(*) FROM _rejects WHERE stream = ? AND replayed_at IS NULL", f.Stream.Name)
 }
 
-// writeFreshness writes bi_freshness anew. It is about runs, not records, and so goes with the ledger's transactions and not with the
-// other marts.
+// writeFreshness writes bi_freshness anew. It is about runs, not records, and so goes with the
+// ledger's transactions and not with the other marts.
 func (tx *Tx) writeFreshness() error {
 	const doing = "write bi_freshness"
 	if err := tx.usable(); err != nil {

@@ -12,7 +12,8 @@ import (
 	"solarmirror/schema"
 )
 
-// A stream is as fresh as the older of its passes, and not before the last of them was read to its end.
+// A stream is as fresh as the older of its passes, and not before the last of them was read to its
+// end.
 func TestFreshness(t *testing.T) {
 	t.Parallel()
 	m := openMirror(t, mirrorPath(t))

@@ -23,10 +23,12 @@ import (
 	"solarmirror/sync/platform/platformtest"
 )
 
-// withFurtherStreams is this program, with streams that its own code has never heard of: TestMain runs it under this name.
+// withFurtherStreams is this program, with streams that its own code has never heard of: TestMain
+// runs it under this name.
 const withFurtherStreams = "solarmirror-with-further-streams"
 
-// declareFurtherStreams declares one stream with everything a stream can have, and one with nothing that it can do without.
+// declareFurtherStreams declares one stream with everything a stream can have, and one with nothing
+// that it can do without.
 func declareFurtherStreams() {
 	kept := schema.Requests.Columns[slices.Index(schema.Requests.ColumnNames(), "extra"):]
 	key := func(name, root string, t schema.Type) schema.Column {

@@ -106,13 +106,14 @@ func (e *Engine) backfillStream(ctx context.Context, j *job, at Stretch, restart
 	if done, err := e.finishedWindow(ctx, j.stream, at, restart); done || err != nil {
 		return err
 	}
-	if err := e.meet(ctx, j.stream, true); err != nil {
+	traits, err := e.meet(ctx, j.stream, true)
+	if err != nil {
 		return err
 	}
-	if e.traits(j.stream).IgnoresDates {
+	if traits.IgnoresDates {
 		return &fetchError{&DatesIgnoredError{Stream: j.stream.Name}}
 	}
-	var open []*reading
+	var readings []*reading
 	for _, pass := range j.stream.Passes {
 		known, found, err := e.Mirror.Window(ctx, j.stream.Name, pass, at.From, at.To)
 		if err != nil {
@@ -121,18 +122,16 @@ func (e *Engine) backfillStream(ctx context.Context, j *job, at Stretch, restart
 		if found && !known.CompletedAt.IsZero() && !restart {
 			continue
 		}
-		r := &reading{pass: pass, from: at.From, to: at.To}
-		if r.window, err = e.openWindow(ctx, j, pass, at.From, at.To); err != nil {
+		r := &reading{stream: j.stream, pass: pass, from: at.From, to: at.To}
+		if r.window, err = e.openWindow(ctx, j, r); err != nil {
 			return err
 		}
 		if restart {
 			r.window.restart()
 		}
-		if open, err = e.readPass(ctx, j, r, open); err != nil {
-			return err
-		}
+		readings = append(readings, r)
 	}
-	return e.completeOpen(ctx, j, open)
+	return e.readPasses(ctx, j, readings)
 }
 
 // restart forgets how far the window was read.
@@ -145,21 +144,18 @@ func (w *window) restart() {
 // while they were read have left them for a day that no window covers.
 func (e *Engine) BackfillTail(ctx context.Context, o BackfillOptions) (*Report, error) {
 	report, err := e.run(ctx, "backfill", o.Options, func(ctx context.Context, j *job) error {
-		if err := e.meet(ctx, j.stream, false); err != nil {
+		if _, err := e.meet(ctx, j.stream, false); err != nil {
 			return err
 		}
 		since, err := e.backfillBegan(ctx, j.stream, o.Stretches())
 		if err != nil {
 			return err
 		}
-		var open []*reading
+		var readings []*reading
 		for _, pass := range j.stream.Passes {
-			r := &reading{pass: pass, from: lookback(watermarkDate(since, e.Zone), e.OverlapDays)}
-			if open, err = e.readPass(ctx, j, r, open); err != nil {
-				return err
-			}
+			readings = append(readings, &reading{stream: j.stream, pass: pass, from: lookback(watermarkDate(since, e.Zone), e.OverlapDays)})
 		}
-		return e.completeOpen(ctx, j, open)
+		return e.readPasses(ctx, j, readings)
 	})
 	e.makeIndices(ctx, report)
 	return report, err
@@ -199,7 +195,7 @@ func (e *Engine) PlanBackfill(ctx context.Context, o BackfillOptions) ([]WindowP
 	}
 	var plan []WindowPlan
 	for _, s := range o.Streams {
-		if err := e.ensureDialect(ctx, s, false); err != nil {
+		if _, err := e.ensureDialect(ctx, s, false); err != nil {
 			return nil, err
 		}
 		for _, at := range o.Stretches() {
@@ -224,13 +220,14 @@ func (e *Engine) planWindow(ctx context.Context, s *Stream, pass string, at Stre
 	if p.Done = found && !w.CompletedAt.IsZero() && !restart; p.Done {
 		return p, nil
 	}
-	page, err := e.Client.List(ctx, s.Resource, filterOf(pass, at.From, at.To), e.traits(s).First, 1)
+	traits := e.traits(s)
+	page, err := e.Client.List(ctx, s.Resource, filterOf(pass, at.From, at.To), traits.First, 1)
 	if err != nil {
 		return p, err
 	}
 	if page.HasTotal {
-		p.Records, p.Requests = page.Total, scan.PlannedRequests(page.Total, e.traits(s).Limit)
-		p.Pages = (page.Total + e.traits(s).Limit - 1) / e.traits(s).Limit
+		p.Records, p.Requests = page.Total, scan.PlannedRequests(page.Total, traits.Limit)
+		p.Pages = (page.Total + traits.Limit - 1) / traits.Limit
 	}
 	return p, nil
 }

@@ -95,8 +95,8 @@ func BenchmarkScan(b *testing.B) {
 			e.dialect = Dialect{Streams: map[string]Traits{"orders": {Numbering: scan.Numbering{Known: true, First: 1, Limit: limit}}}}
 			m := newMeter(b)
 			for b.Loop() {
-				r := &reading{pass: schema.Live}
-				for sl, err := range scan.New(e.source(orders, r), e.scanOptions(orders, r)).Slices(b.Context()) {
+				r := &reading{stream: orders, pass: schema.Live, traits: e.traits(orders)}
+				for sl, err := range scan.New(e.source(r), r.scanOptions(e.InFlight)).Slices(b.Context()) {
 					if err != nil {
 						b.Fatal(err)
 					}

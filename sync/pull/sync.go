@@ -117,13 +117,6 @@ func (e *Engine) samePlatform(ctx context.Context) error {
 	return nil
 }
 
-// recallDialect reads what earlier runs have found out.
-func (e *Engine) recallDialect(ctx context.Context) error {
-	meta, err := e.Mirror.Meta(ctx)
-	e.dialect, e.renewed = ParseDialect(meta.Dialect), map[string]bool{}
-	return err
-}
-
 // readStreams works on all streams at the same time, until they are done or one error leaves no use in going on.
 func (e *Engine) readStreams(ctx context.Context, o Options, report *Report, work func(context.Context, *job) error) {
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -90,14 +90,15 @@ func (e *Engine) verifyStream(ctx context.Context, s *Stream, withOrphans bool) 
 
 // listAll reads every pass of a stream, and compares each slice with the mirror.
 func (e *Engine) listAll(ctx context.Context, s *Stream, c *check) error {
-	if err := e.ensureDialect(ctx, s, true); err != nil {
-		return &fetchError{err}
+	traits, err := e.ensureDialect(ctx, s, true)
+	if err != nil {
+		return err
 	}
 	var readings []*reading
 	for _, pass := range s.Passes {
 		progress := Progress{Stream: s.Name, Pass: pass, Total: -1}
-		r := &reading{pass: pass}
-		reader := scan.New(e.source(s, r), e.scanOptions(s, r))
+		r := &reading{stream: s, pass: pass, traits: traits}
+		reader := scan.New(e.source(r), r.scanOptions(e.InFlight))
 		for sl, err := range reader.Slices(ctx) {
 			if err != nil {
 				return &fetchError{err}
@@ -111,7 +112,7 @@ func (e *Engine) listAll(ctx context.Context, s *Stream, c *check) error {
 		r.findings = reader.Findings()
 		readings = append(readings, r)
 	}
-	if foreign, err := judgeTotals(s, readings); foreign && err == nil {
+	if foreign, err := judgeTotals(readings); foreign && err == nil {
 		return nil
 	}
 	for _, r := range readings {

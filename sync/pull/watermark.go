@@ -43,6 +43,24 @@ func pageTime(page *platform.Page) time.Time {
 	return page.FetchedAt
 }
 
+// sinceWatermarks returns a reading of each pass of a job's stream: from the watermark on, or whole
+// where there is none.
+func (e *Engine) sinceWatermarks(ctx context.Context, j *job) ([]*reading, error) {
+	var readings []*reading
+	for _, pass := range j.stream.Passes {
+		mark, known, err := e.watermark(ctx, j.stream, pass)
+		if err != nil {
+			return nil, err
+		}
+		r := &reading{stream: j.stream, pass: pass, mark: &mark}
+		if known && !j.options.Full {
+			r.from = lookback(mark.Watermark, e.OverlapDays)
+		}
+		readings = append(readings, r)
+	}
+	return readings, nil
+}
+
 // watermark returns that of one pass of a stream. One from the future was set while the clock was ahead, and may lie behind what nobody has
 // read: it counts as none.
 func (e *Engine) watermark(ctx context.Context, s *Stream, pass string) (mark store.Watermark, known bool, err error) {

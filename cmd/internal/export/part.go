@@ -29,7 +29,7 @@ func (s *source) parts(t *schema.Table, f Format) []part {
 	case !known:
 		return []part{{table: t, path: wholePath(t, f)}}
 	case of.whole, !f.months:
-		return []part{{table: t, path: wholePath(t, f), madeFrom: of.print()}}
+		return []part{{table: t, path: wholePath(t, f), madeFrom: of.fingerprint()}}
 	}
 	var list []part
 	for _, month := range of.months() {

@@ -28,7 +28,8 @@ type source struct {
 	records  map[*schema.Table]records // that a table's rows belong to; the ledger and the marts have none
 }
 
-// records is what lies in each month: fingerprints, and of records with a time of creation their keys.
+// records is what lies in each month: fingerprints, and of records with a time of creation their
+// keys.
 type records struct {
 	prints map[string]string
 	keys   map[string][]int64 // nil of others
@@ -43,8 +44,9 @@ func (r records) months() []string {
 	return slices.Sorted(maps.Keys(r.prints))
 }
 
-// print is the fingerprint of all months together. It differs from that of any month, being made from them.
-func (r records) print() string {
+// fingerprint is that of all months together. It differs from that of any month, being made
+// from them.
+func (r records) fingerprint() string {
 	digest := xxhash.New()
 	for _, month := range slices.Sorted(maps.Keys(r.prints)) {
 		fmt.Fprintf(digest, "%s=%s;", month, r.prints[month])
@@ -63,7 +65,8 @@ const (
 		total(%[2]s), total(iif(valid_to IS NULL, 0, %[2]s)) FROM %[1]s GROUP BY 1 ORDER BY 1`
 )
 
-// createdSQL is when a record of a root was created, as its stream declares; "" where no stream does.
+// createdSQL is when a record of a root was created, as its stream declares; "" where no stream
+// does.
 func createdSQL(root *schema.Table) string {
 	var created strings.Builder
 	for _, s := range schema.Streams {
