@@ -45,8 +45,8 @@ var Runs = &Table{
 var Watermarks = &Table{
 	Name: "_watermarks", Doc: "Up to when each stream is complete.", Label: "Marcas d'água", Shape: Ledger, Key: []string{"stream", "pass"},
 	Columns: []Column{
-		own("stream", Text, "orders, budgets or equipments.", "Fluxo").notNull(),
-		own("pass", Text, "live, or removed: the platform lists removed requests apart.", "Passagem").notNull().oneOf("live", "removed"),
+		streamColumn(),
+		own("pass", Text, "live, or removed: the platform lists removed requests apart.", "Passagem").notNull().oneOf(Live, Removed),
 		own("watermark", Date, "The platform's date on which the last clean pass began: the next asks for updates from here, less overlap_days.", "Marca d'água").unit("the platform's time zone"),
 		own("complete_through", Timestamp, "The moment up to which the mirror holds everything of this pass.", "Completo até").unit("UTC"),
 		own("last_full_scan_at", Timestamp, "When everything was last read without a date filter.", "Última leitura completa").unit("UTC"),
@@ -59,8 +59,8 @@ var Windows = &Table{
 	Name: "_windows", Doc: "Coverage: one row per stretch of a stream that was read whole, or is being read.", Label: "Janelas", Shape: Ledger, Key: []string{"window_id"},
 	Columns: []Column{
 		own("window_id", Surrogate, "Number of the window.", "Janela"),
-		own("stream", Text, "orders, budgets or equipments.", "Fluxo").notNull(),
-		own("pass", Text, "live or removed.", "Passagem").notNull().oneOf("live", "removed"),
+		streamColumn(),
+		own("pass", Text, "live or removed.", "Passagem").notNull().oneOf(Live, Removed),
 		own("from_date", Date, "First day of update (equipment: of creation); NULL when unbounded.", "De"),
 		own("to_date", Date, "Last day; NULL when unbounded.", "Até"),
 		own("state", Text, "running, or complete when read to its end.", "Situação").notNull().oneOf("running", "complete"),
@@ -81,7 +81,7 @@ var Windows = &Table{
 var Absences = &Table{
 	Name: "_absences", Doc: "Records that the last complete sweep did not find. Missing from the next as well, they are marked as gone.", Label: "Ausências", Shape: Ledger, Key: []string{"stream", "key"},
 	Columns: []Column{
-		own("stream", Text, "orders, budgets or equipments.", "Fluxo").notNull(),
+		streamColumn(),
 		own("key", BigInt, "Surrogate key of the record.", "Chave").notNull(),
 		own("first_sweep", Timestamp, "When the sweep ended that missed it first.", "Primeira varredura").unit("UTC").notNull(),
 	},
@@ -93,7 +93,7 @@ var Rejects = &Table{
 	Indices: [][]string{{"stream", "raw_hash"}},
 	Columns: []Column{
 		own("reject_id", Surrogate, "Number of the reject.", "Rejeitado"),
-		own("stream", Text, "orders, budgets or equipments.", "Fluxo").notNull(),
+		streamColumn(),
 		own("source", Text, "Request path of the page that brought it.", "Origem").notNull(),
 		own("reason", Text, "Why it was rejected.", "Motivo").notNull().private(),
 		own("pointer", Text, "JSON Pointer of the fault, where one place is at fault.", "Local da falha").private(),
@@ -110,7 +110,7 @@ var Drift = &Table{
 	Name: "_drift", Doc: "How the platform's records differ from what its documentation says. Nothing of it is lost: see extra.", Label: "Divergências", Shape: Ledger,
 	Key: []string{"stream", "path", "kind"},
 	Columns: []Column{
-		own("stream", Text, "orders, budgets or equipments.", "Fluxo").notNull(),
+		streamColumn(),
 		own("path", Text, "JSON Pointer of the field, with * for every element of an array.", "Caminho").notNull(),
 		own("kind", Text, "unknown (no such field), type (another type of value), shape (object, array or value in place of another).", "Tipo").notNull().oneOf("unknown", "type", "shape"),
 		own("example", Text, "A value seen there.", "Exemplo").private(),

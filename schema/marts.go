@@ -203,7 +203,7 @@ var BiFreshness = &Table{
 	Name: "bi_freshness", Label: "Atualização dos dados", Shape: Mart, Key: []string{"stream"},
 	Doc: "How fresh each stream is, as of the last run.",
 	Columns: []Column{
-		own("stream", Text, "orders, budgets or equipments.", "Fluxo").notNull(),
+		streamColumn(),
 		own("complete_through", Timestamp, "The moment up to which the mirror holds everything; NULL until the first load is complete.", "Completo até").unit("UTC"),
 		own("last_full_scan_at", Timestamp, "When everything was last read, whatever its date; disappearances show only then.", "Última leitura completa").unit("UTC"),
 		own("age_hours", Real, "Time from complete_through to as_of.", "Idade").unit("hours"),

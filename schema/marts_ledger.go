@@ -18,7 +18,7 @@ var Stale = &Table{
 	Name: "_stale", Doc: "Records that have changed since the marts were brought up to date; written with the change, so that nothing is forgotten when a run is cut off.",
 	Label: "Alterações pendentes nos marts", Shape: Ledger, Key: []string{"table_name", "key"},
 	Columns: []Column{
-		own("table_name", Text, "requests or equipments.", "Tabela").notNull(),
+		rootColumn(),
 		own("key", BigInt, "Surrogate key of the record.", "Chave").notNull(),
 		own("name", Text, "The request's id or the item's product code, by which the marts find what else is concerned.", "Identificador").notNull(),
 	},

@@ -1,10 +1,12 @@
 // Package schema is the mirror's model, written down once as data.
 //
-// A [Table] lists its columns; a [Column] says where in the platform's record its value stands (a JSON Pointer), its
-// declared type, and the words people need: a description, a unit, a Portuguese label, whether it is personal data.
-// Everything else derives from these declarations: the DDL and additive migrations (store), the flattener's plan
-// and its drift report (sync/flatten), the data dictionary (_columns) and the documentation (schema commands).
-// A new platform field is one added line here.
+// A [Table] lists its columns; a [Column] says where in the platform's record its value stands (a
+// JSON Pointer), its declared type, and the words people need: a description, a unit, a Portuguese
+// label, whether it is personal data. Everything else derives from these declarations: the DDL and
+// additive migrations (store), the flattener's plan and its drift report (sync/flatten), the data
+// dictionary (_columns) and the documentation (schema commands). A new platform field is one added
+// line here. A [Stream] is data as well: which list of the platform fills which table, and how it
+// is asked for.
 //
 // # Shape of the mirror
 //
@@ -160,9 +162,6 @@ func (t *Table) Tables() []*Table {
 	t.Walk(func(t *Table) { all = append(all, t) })
 	return all
 }
-
-// Roots are the tables that records are read into.
-func Roots() []*Table { return []*Table{Requests, Equipments} }
 
 // All returns every table of the mirror: the roots with what hangs under them, the history, the marts, then the ledger.
 func All() []*Table {

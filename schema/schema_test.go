@@ -248,3 +248,26 @@ func TestAddColumnDDL(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
+
+// A stream's declaration fits the table its records go to.
+func TestStreamsFitTheirTables(t *testing.T) {
+	t.Parallel()
+	for _, s := range schema.Streams {
+		fits := map[string]bool{
+			"a path":                            strings.HasPrefix(s.Path, "/"),
+			"both dates":                        s.Dates.From != "" && s.Dates.To != "",
+			"a full job":                        s.FullJob == schema.FullRequests || s.FullJob == schema.FullEquipments,
+			"a live pass first":                 len(s.Passes) > 0 && s.Passes[0] == schema.Live,
+			"the column of removed records":     !slices.Contains(s.Passes, schema.Removed) || s.Root.Column("removed") != nil,
+			"a partition where no field has it": (s.Partition == "") == (s.Root.Column(s.Root.Unique[0]).Path != ""),
+		}
+		for _, name := range s.Created {
+			fits["the column "+name] = s.Root.Column(name) != nil
+		}
+		for what, ok := range fits {
+			if !ok {
+				t.Errorf("%s has not %s", s.Name, what)
+			}
+		}
+	}
+}

@@ -35,20 +35,3 @@ func (m *Mirror) RecordCounts(ctx context.Context) ([]RecordCount, error) {
 func recordCountSQL(root *schema.Table) string {
 	return fmt.Sprintf("SELECT (SELECT count(*) FROM %[1]s) AS total, (SELECT count(*) FROM %[1]s WHERE _deleted_at IS NOT NULL) AS deleted", root.Name)
 }
-
-// RejectCounts returns how many rejects of each stream wait to be replayed; streams without any are left out.
-func (m *Mirror) RejectCounts(ctx context.Context) (map[string]int64, error) {
-	var rows []struct {
-		Stream string
-		N      int64
-	}
-	err := m.read.SelectContext(ctx, &rows, "SELECT stream, count(*) AS n FROM _rejects WHERE replayed_at IS NULL GROUP BY stream")
-	if err != nil {
-		return nil, fmt.Errorf("count _rejects: %w", sqlitefile.Explain(m.path, err))
-	}
-	counts := make(map[string]int64, len(rows))
-	for _, r := range rows {
-		counts[r.Stream] = r.N
-	}
-	return counts, nil
-}

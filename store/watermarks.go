@@ -35,27 +35,25 @@ func (tx *Tx) SetWatermark(w Watermark) error {
 
 // Watermark returns the watermark of one pass; false when there is none yet.
 func (m *Mirror) Watermark(ctx context.Context, stream, pass string) (Watermark, bool, error) {
-	list, err := m.watermarks(ctx, watermarkSQL+" WHERE stream = ? AND pass = ?", stream, pass)
-	if err != nil || len(list) == 0 {
-		return Watermark{}, false, err
+	list, err := readWatermarks(ctx, m.read, watermarkSQL+" WHERE stream = ? AND pass = ?", stream, pass)
+	if err != nil {
+		return Watermark{}, false, fmt.Errorf("read _watermarks: %w", sqlitefile.Explain(m.path, err))
+	}
+	if len(list) == 0 {
+		return Watermark{}, false, nil
 	}
 	return list[0], true, nil
 }
 
-// Watermarks returns all of them.
-func (m *Mirror) Watermarks(ctx context.Context) ([]Watermark, error) {
-	return m.watermarks(ctx, watermarkSQL+" ORDER BY stream, pass")
-}
-
-func (m *Mirror) watermarks(ctx context.Context, query string, args ...any) ([]Watermark, error) {
+func readWatermarks(ctx context.Context, q sqlitefile.Querier, query string, args ...any) ([]Watermark, error) {
 	var rows []struct {
 		Watermark
 		Mark     string       `db:"mark"`
 		Complete sql.NullTime `db:"complete_through"`
 		FullScan sql.NullTime `db:"last_full_scan_at"`
 	}
-	if err := m.read.SelectContext(ctx, &rows, query, args...); err != nil {
-		return nil, fmt.Errorf("read _watermarks: %w", sqlitefile.Explain(m.path, err))
+	if err := q.SelectContext(ctx, &rows, query, args...); err != nil {
+		return nil, err
 	}
 	list := make([]Watermark, len(rows))
 	for i, r := range rows {

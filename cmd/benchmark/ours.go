@@ -51,7 +51,7 @@ func loadMirror(t task) (got outcome, err error) {
 	if t.Progress {
 		engine.Progress = tellProgress()
 	}
-	result, err := engine.Sync(ctx, pull.Options{Streams: pull.Streams()[:2], Full: true, Trigger: store.TriggerManual})
+	result, err := engine.Sync(ctx, pull.Options{Streams: streams(), Full: true, Trigger: store.TriggerManual})
 	if err != nil {
 		return got, err
 	}

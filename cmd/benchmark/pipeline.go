@@ -33,11 +33,8 @@ func loadPipeline(t task) (got outcome, err error) {
 	if err != nil {
 		return got, err
 	}
-	for _, list := range []struct {
-		resource platform.Resource
-		kind     string
-	}{{platform.Orders, "order"}, {platform.Budgets, "budget"}} {
-		n, err := w.readList(client, list.resource, list.kind)
+	for _, s := range streams() {
+		n, err := w.readList(client, s.Resource, s.Partition)
 		if err != nil {
 			return got, err
 		}

@@ -11,6 +11,7 @@ import (
 	_ "github.com/mattn/go-sqlite3" // the contenders' driver
 
 	"solarmirror/schema"
+	"solarmirror/sync/pull"
 )
 
 // pragmas are those of store's writing connection.
@@ -20,6 +21,11 @@ var pragmas = []string{
 
 // tables are what all contenders fill.
 func tables() []*schema.Table { return schema.Requests.Tables() }
+
+// streams fill them.
+func streams() []*pull.Stream {
+	return slices.DeleteFunc(pull.Streams(), func(s *pull.Stream) bool { return s.Root != schema.Requests })
+}
 
 // openPlain opens a file on the cgo driver, with one connection, and makes the tables where there are none. fresh says that there were none.
 func openPlain(path string) (db *sql.DB, fresh bool, err error) {

@@ -157,7 +157,7 @@ func (b *backfill) read(ctx context.Context, reading func(*pull.Engine) (*pull.R
 	}
 	b.partial = append(b.partial, err)
 	b.options.Streams = slices.DeleteFunc(slices.Clone(b.options.Streams), func(s *pull.Stream) bool {
-		return slices.ContainsFunc(done.Streams, func(r pull.StreamReport) bool { return r.Stream == s.Name() && r.Err != nil })
+		return slices.ContainsFunc(done.Streams, func(r pull.StreamReport) bool { return r.Stream == s.Name && r.Err != nil })
 	})
 	return nil
 }

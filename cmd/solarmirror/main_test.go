@@ -22,7 +22,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"solarmirror": main})
+	testscript.Main(m, map[string]func(){
+		"solarmirror":      main,
+		withFurtherStreams: func() { declareFurtherStreams(); main() },
+	})
 }
 
 // TestScripts runs testdata/script/*.txtar, whole command lines against the real

@@ -16,7 +16,6 @@ import (
 	"solarmirror/store"
 	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/platform"
-	"solarmirror/sync/pull"
 	"solarmirror/sync/schedule"
 )
 
@@ -155,20 +154,17 @@ func (w *worker) lastStarts(ctx context.Context) (map[string]time.Time, error) {
 
 // countFullReads takes a full reading that another command, or the first sync, has done for one on schedule.
 func (w *worker) countFullReads(ctx context.Context, mirror *store.Mirror, last map[string]time.Time) error {
-	for job, streams := range map[string][]*pull.Stream{jobFullRequests: requestStreams(), jobFullEquipments: equipmentStreams()} {
-		var oldest time.Time
-		for i, s := range streams {
-			_, full, err := pull.CompleteThrough(ctx, mirror, s)
-			if err != nil {
-				return err
-			}
-			if i == 0 || full.Before(oldest) {
-				oldest = full
-			}
-		}
-		if oldest.After(last[job]) {
-			last[job] = oldest
+	list, err := mirror.Freshness(ctx)
+	oldest := map[string]time.Time{}
+	for _, f := range list {
+		if at, known := oldest[f.Stream.FullJob]; !known || f.LastFullScanAt.Before(at) {
+			oldest[f.Stream.FullJob] = f.LastFullScanAt
 		}
 	}
-	return nil
+	for job, at := range oldest {
+		if at.After(last[job]) {
+			last[job] = at
+		}
+	}
+	return err
 }

@@ -11,6 +11,7 @@ import (
 	"solarmirror/cmd/internal/progress"
 	"solarmirror/cmd/internal/pullreport"
 	"solarmirror/cmd/internal/setup"
+	"solarmirror/schema"
 	"solarmirror/store"
 	"solarmirror/store/outbox"
 	"solarmirror/store/sqlitefile"
@@ -22,8 +23,8 @@ import (
 // The jobs, as the ledger and the configuration call them.
 const (
 	jobSync           = "sync"
-	jobFullEquipments = "full_equipments"
-	jobFullRequests   = "full_requests"
+	jobFullEquipments = schema.FullEquipments
+	jobFullRequests   = schema.FullRequests
 	jobVerify         = "verify"
 	jobPublish        = "publish"
 	jobPush           = "push"
@@ -35,17 +36,11 @@ const (
 	outboxLine = "outbox"
 )
 
-func requestStreams() []*pull.Stream { return pull.Streams()[:2] }
-
-func equipmentStreams() []*pull.Stream { return pull.Streams()[2:] }
-
 // streamReaders names the jobs that read each stream.
 func streamReaders() map[string][]string {
 	readers := map[string][]string{}
-	for job, streams := range map[string][]*pull.Stream{jobSync: pull.Streams(), jobFullEquipments: equipmentStreams(), jobFullRequests: requestStreams()} {
-		for _, s := range streams {
-			readers[s.Name()] = append(readers[s.Name()], job)
-		}
+	for _, s := range schema.Streams {
+		readers[s.Name] = []string{jobSync, s.FullJob}
 	}
 	return readers
 }
@@ -59,9 +54,9 @@ func (w *worker) jobs(last map[string]time.Time) []schedule.Job {
 		{Name: jobSync, Spec: at.Sync, Line: mirrorLine, Last: last[jobSync],
 			Run: w.job(jobSync, w.sync(pull.Options{Streams: pull.Streams(), Command: jobSync}))},
 		{Name: jobFullEquipments, Spec: at.FullEquipments, Line: mirrorLine, Last: lastOr(last[jobFullEquipments], now),
-			Run: w.job(jobFullEquipments, w.sync(pull.Options{Streams: equipmentStreams(), Full: true, Command: jobFullEquipments}))},
+			Run: w.job(jobFullEquipments, w.sync(pull.Options{Streams: pull.FullJobStreams(jobFullEquipments), Full: true, Command: jobFullEquipments}))},
 		{Name: jobFullRequests, Spec: at.FullRequests, Line: mirrorLine, Last: lastOr(last[jobFullRequests], now),
-			Run: w.job(jobFullRequests, w.sync(pull.Options{Streams: requestStreams(), Full: true, Command: jobFullRequests}))},
+			Run: w.job(jobFullRequests, w.sync(pull.Options{Streams: pull.FullJobStreams(jobFullRequests), Full: true, Command: jobFullRequests}))},
 		{Name: jobVerify, Spec: at.Verify, Line: mirrorLine, Last: lastOr(last[jobVerify], now), Run: w.job(jobVerify, w.verify)},
 		{Name: jobPublish, Spec: at.Publish, Line: mirrorLine, Last: last[jobPublish], Run: w.job(jobPublish, w.publish)},
 		{Name: jobPush, Spec: at.Push, Line: outboxLine, Run: w.job(jobPush, w.push)},

@@ -30,8 +30,8 @@ func newSyncCommand(a *app) *cobra.Command {
 		Use:   "sync [stream…]",
 		Short: "Bring the mirror up to date",
 		Long: `Bring the mirror up to date: read what the platform updated since the last
-clean sync, or everything the first time. The streams are orders, budgets and
-equipments; all of them when none is named.
+clean sync, or everything the first time. The streams are ` + streamList() + `;
+all of them when none is named.
 
 Equipment can only be asked for new items: --full catches prices and stock. A record
 that two full syncs in a row do not find is marked as gone; when too many are
@@ -66,6 +66,13 @@ nothing. Records erased with "forget" stay erased. With --dry-run it lists what 
 	flags.BoolVar(&f.wait, "wait", false, "wait for another run to end instead of failing with exit code 11")
 	flags.BoolVar(&f.asJSON, "json", false, "print the result as one JSON object")
 	return cmd
+}
+
+// streamList is "a, b and c".
+func streamList() string {
+	names := pull.StreamNames()
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 func (a *app) sync(ctx context.Context, f syncFlags, o pull.Options) error {

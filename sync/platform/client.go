@@ -96,7 +96,7 @@ func (c *Client) Close() { c.transport.CloseIdleConnections() }
 func (c *Client) List(ctx context.Context, r Resource, f Filter, page, limit int) (*Page, error) {
 	source, err := listPath(r, f, page, limit)
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", r, err)
+		return nil, fmt.Errorf("list %s: %w", r.Name, err)
 	}
 	call := &call{client: c, source: source, limit: limit, policy: c.cfg.Retry}
 	return call.run(ctx)
@@ -109,7 +109,7 @@ const probeAttempts = 3
 func (c *Client) Probe(ctx context.Context, r Resource, f Filter, page, limit int) (*Page, error) {
 	source, err := listPath(r, f, page, limit)
 	if err != nil {
-		return nil, fmt.Errorf("probe %s: %w", r, err)
+		return nil, fmt.Errorf("probe %s: %w", r.Name, err)
 	}
 	call := &call{client: c, source: source, limit: limit, policy: c.cfg.Retry}
 	call.policy.Attempts = min(call.policy.Attempts, probeAttempts)

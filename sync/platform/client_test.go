@@ -28,7 +28,7 @@ func TestListReturnsPageWithItsProvenance(t *testing.T) {
 	now := time.Date(2026, 3, 3, 9, 0, 1, 0, time.FixedZone("-03", -3*3600))
 	cfg := testConfig(server.URL)
 	cfg.Now = func() time.Time { return now }
-	page, err := newClient(t, cfg).List(t.Context(), Budgets, Filter{UpdatedFrom: "2026-03-01", Removed: true}, 2, 50)
+	page, err := newClient(t, cfg).List(t.Context(), budgets, Filter{From: "2026-03-01", Removed: true}, 2, 50)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,20 +78,18 @@ func TestListPaths(t *testing.T) {
 		limit    int
 		want     string // "" for an error
 	}{
-		{Orders, Filter{}, 0, 1, "/api/v2/requests/order/0/1"},
-		{Budgets, Filter{UpdatedFrom: "2026-01-02", UpdatedTo: "2026-02-03"}, 3, 500, "/api/v2/requests/budget/3/500?lastUpdateAfter=2026-01-02&lastUpdateBefore=2026-02-03"},
-		{Equipments, Filter{CreatedFrom: "2026-01-02", CreatedTo: "2026-02-03"}, 1, 50, "/api/v2/equipments/1/50?createdAfter=2026-01-02&createdBefore=2026-02-03"},
-		{Equipments, Filter{Removed: true}, 1, 50, ""},
-		{Equipments, Filter{UpdatedFrom: "2026-01-02"}, 1, 50, ""},
-		{Orders, Filter{CreatedTo: "2026-01-02"}, 1, 50, ""},
-		{Orders, Filter{UpdatedFrom: "02/01/2026"}, 1, 50, ""},
-		{"companies", Filter{}, 1, 50, ""},
-		{Orders, Filter{}, -1, 50, ""},
-		{Orders, Filter{}, 1, 0, ""},
+		{orders, Filter{}, 0, 1, "/api/v2/requests/order/0/1"},
+		{budgets, Filter{From: "2026-01-02", To: "2026-02-03"}, 3, 500, "/api/v2/requests/budget/3/500?lastUpdateAfter=2026-01-02&lastUpdateBefore=2026-02-03"},
+		{equipments, Filter{From: "2026-01-02", To: "2026-02-03"}, 1, 50, "/api/v2/equipments/1/50?createdAfter=2026-01-02&createdBefore=2026-02-03"},
+		{equipments, Filter{Removed: true}, 1, 50, ""},
+		{Resource{Name: "undated", Path: "/undated"}, Filter{To: "2026-01-02"}, 1, 50, ""},
+		{orders, Filter{From: "02/01/2026"}, 1, 50, ""},
+		{orders, Filter{}, -1, 50, ""},
+		{orders, Filter{}, 1, 0, ""},
 	} {
 		got, err := listPath(test.resource, test.filter, test.page, test.limit)
 		if got != test.want || (err != nil) != (test.want == "") {
-			t.Errorf("%s %+v %d/%d: got %q, %v; want %q", test.resource, test.filter, test.page, test.limit, got, err, test.want)
+			t.Errorf("%s %+v %d/%d: got %q, %v; want %q", test.resource.Name, test.filter, test.page, test.limit, got, err, test.want)
 		}
 	}
 }
@@ -186,7 +184,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 	<-full
 	waiting, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
-	if _, err := c.List(waiting, Equipments, Filter{}, 1, 50); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := c.List(waiting, equipments, Filter{}, 1, 50); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a request over the bound got %v, want its own deadline", err)
 	}
 	close(free)
@@ -207,13 +205,13 @@ func TestRateLimiterIsSharedAndHonoursContext(t *testing.T) {
 	}
 	short, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	_, err := c.List(short, Equipments, Filter{}, 1, 50)
+	_, err := c.List(short, equipments, Filter{}, 1, 50)
 	if !errors.Is(err, context.DeadlineExceeded) || len(server.seen()) != 1 {
 		t.Errorf("got %v after %d requests, want DeadlineExceeded at once after 1", err, len(server.seen()))
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := c.List(ended, Orders, Filter{}, 1, 50); !errors.Is(err, context.Canceled) {
+	if _, err := c.List(ended, orders, Filter{}, 1, 50); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want Canceled", err)
 	}
 }
@@ -237,7 +235,7 @@ func TestCancellationInTheMiddle(t *testing.T) {
 				cancel()
 				step(w, r)
 			})
-			_, err := newClient(t, testConfig(server.URL)).List(ctx, Orders, Filter{}, 1, 50)
+			_, err := newClient(t, testConfig(server.URL)).List(ctx, orders, Filter{}, 1, 50)
 			var transport *TransportError
 			if !errors.Is(err, context.Canceled) || errors.As(err, &transport) {
 				t.Errorf("got %#v, want Canceled and no typed failure", err)
@@ -265,7 +263,7 @@ func TestCancellationWhileWaitingToRetry(t *testing.T) {
 			}
 		}
 	}()
-	_, err := newClient(t, cfg).List(ctx, Orders, Filter{}, 1, 50)
+	_, err := newClient(t, cfg).List(ctx, orders, Filter{}, 1, 50)
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "/api/v2/requests/order/1/50") {
 		t.Errorf("got %v, want Canceled with the path", err)
 	}

@@ -253,7 +253,7 @@ func TestRetryAfterHoldsEveryStream(t *testing.T) {
 			first, cancelFirst := context.WithCancel(t.Context())
 			failed := make(chan error)
 			go func() {
-				_, err := c.List(first, Orders, Filter{}, 1, 50)
+				_, err := c.List(first, orders, Filter{}, 1, 50)
 				failed <- err
 			}()
 			for line := range log.lines {
@@ -263,7 +263,7 @@ func TestRetryAfterHoldsEveryStream(t *testing.T) {
 			}
 			other, cancelOther := context.WithTimeout(t.Context(), 30*time.Millisecond)
 			defer cancelOther()
-			if _, err := c.List(other, Equipments, Filter{}, 1, 50); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := c.List(other, equipments, Filter{}, 1, 50); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("the other stream got %v, want to be held until its deadline", err)
 			}
 			cancelFirst()

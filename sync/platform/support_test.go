@@ -22,6 +22,13 @@ const (
 	twoRows   = `[{"id":"a"},{"id":"b"}]`
 )
 
+// Collections of the interface.
+var (
+	orders     = Resource{Name: "orders", Path: "/requests/order", From: "lastUpdateAfter", To: "lastUpdateBefore", Removed: true}
+	budgets    = Resource{Name: "budgets", Path: "/requests/budget", From: "lastUpdateAfter", To: "lastUpdateBefore", Removed: true}
+	equipments = Resource{Name: "equipments", Path: "/equipments", From: "createdAfter", To: "createdBefore"}
+)
+
 // fake is a server that answers the first request with the first of its steps, and so on; the last step stays.
 type fake struct {
 	*httptest.Server
@@ -115,7 +122,7 @@ func newClient(t *testing.T, cfg Config) *Client {
 
 func listOrders(t *testing.T, c *Client) (*Page, error) {
 	t.Helper()
-	return c.List(t.Context(), Orders, Filter{}, 1, 50)
+	return c.List(t.Context(), orders, Filter{}, 1, 50)
 }
 
 // logs is a log that can be read while it is written, and tells of every line.

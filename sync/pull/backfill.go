@@ -86,8 +86,8 @@ func (e *Engine) PendingStretches(ctx context.Context, o BackfillOptions) (pendi
 
 // finishedWindow says whether all passes of a stream have read a window to its end; none has when it is to be read again.
 func (e *Engine) finishedWindow(ctx context.Context, s *Stream, at Stretch, restart bool) (bool, error) {
-	for _, pass := range s.passes {
-		w, found, err := e.Mirror.Window(ctx, s.Name(), pass, at.From, at.To)
+	for _, pass := range s.Passes {
+		w, found, err := e.Mirror.Window(ctx, s.Name, pass, at.From, at.To)
 		if err != nil || restart || !found || w.CompletedAt.IsZero() {
 			return false, err
 		}
@@ -106,33 +106,32 @@ func (e *Engine) backfillStream(ctx context.Context, j *job, at Stretch, restart
 	if done, err := e.finishedWindow(ctx, j.stream, at, restart); done || err != nil {
 		return err
 	}
-	if err := e.meet(ctx, j.stream, true); err != nil {
+	traits, err := e.meet(ctx, j.stream, true)
+	if err != nil {
 		return err
 	}
-	if e.traits(j.stream).IgnoresDates {
-		return &fetchError{&DatesIgnoredError{Stream: j.stream.Name()}}
+	if traits.IgnoresDates {
+		return &fetchError{&DatesIgnoredError{Stream: j.stream.Name}}
 	}
-	var open []*reading
-	for _, pass := range j.stream.passes {
-		known, found, err := e.Mirror.Window(ctx, j.stream.Name(), pass, at.From, at.To)
+	var readings []*reading
+	for _, pass := range j.stream.Passes {
+		known, found, err := e.Mirror.Window(ctx, j.stream.Name, pass, at.From, at.To)
 		if err != nil {
 			return err
 		}
 		if found && !known.CompletedAt.IsZero() && !restart {
 			continue
 		}
-		r := &reading{pass: pass, from: at.From, to: at.To}
-		if r.window, err = e.openWindow(ctx, j, pass, at.From, at.To); err != nil {
+		r := &reading{stream: j.stream, pass: pass, from: at.From, to: at.To}
+		if r.window, err = e.openWindow(ctx, j, r); err != nil {
 			return err
 		}
 		if restart {
 			r.window.restart()
 		}
-		if open, err = e.readPass(ctx, j, r, open); err != nil {
-			return err
-		}
+		readings = append(readings, r)
 	}
-	return e.completeOpen(ctx, j, open)
+	return e.readPasses(ctx, j, readings)
 }
 
 // restart forgets how far the window was read.
@@ -145,21 +144,18 @@ func (w *window) restart() {
 // while they were read have left them for a day that no window covers.
 func (e *Engine) BackfillTail(ctx context.Context, o BackfillOptions) (*Report, error) {
 	report, err := e.run(ctx, "backfill", o.Options, func(ctx context.Context, j *job) error {
-		if err := e.meet(ctx, j.stream, false); err != nil {
+		if _, err := e.meet(ctx, j.stream, false); err != nil {
 			return err
 		}
 		since, err := e.backfillBegan(ctx, j.stream, o.Stretches())
 		if err != nil {
 			return err
 		}
-		var open []*reading
-		for _, pass := range j.stream.passes {
-			r := &reading{pass: pass, from: lookback(watermarkDate(since, e.Zone), e.OverlapDays)}
-			if open, err = e.readPass(ctx, j, r, open); err != nil {
-				return err
-			}
+		var readings []*reading
+		for _, pass := range j.stream.Passes {
+			readings = append(readings, &reading{stream: j.stream, pass: pass, from: lookback(watermarkDate(since, e.Zone), e.OverlapDays)})
 		}
-		return e.completeOpen(ctx, j, open)
+		return e.readPasses(ctx, j, readings)
 	})
 	e.makeIndices(ctx, report)
 	return report, err
@@ -169,8 +165,8 @@ func (e *Engine) BackfillTail(ctx context.Context, o BackfillOptions) (*Report, 
 func (e *Engine) backfillBegan(ctx context.Context, s *Stream, windows []Stretch) (time.Time, error) {
 	began := e.Now()
 	for _, at := range windows {
-		for _, pass := range s.passes {
-			w, found, err := e.Mirror.Window(ctx, s.Name(), pass, at.From, at.To)
+		for _, pass := range s.Passes {
+			w, found, err := e.Mirror.Window(ctx, s.Name, pass, at.From, at.To)
 			if err != nil {
 				return time.Time{}, err
 			}
@@ -199,11 +195,11 @@ func (e *Engine) PlanBackfill(ctx context.Context, o BackfillOptions) ([]WindowP
 	}
 	var plan []WindowPlan
 	for _, s := range o.Streams {
-		if err := e.ensureDialect(ctx, s, false); err != nil {
+		if _, err := e.ensureDialect(ctx, s, false); err != nil {
 			return nil, err
 		}
 		for _, at := range o.Stretches() {
-			for _, pass := range s.passes {
+			for _, pass := range s.Passes {
 				p, err := e.planWindow(ctx, s, pass, at, o.Restart)
 				if err != nil {
 					return nil, err
@@ -216,21 +212,22 @@ func (e *Engine) PlanBackfill(ctx context.Context, o BackfillOptions) ([]WindowP
 }
 
 func (e *Engine) planWindow(ctx context.Context, s *Stream, pass string, at Stretch, restart bool) (WindowPlan, error) {
-	p := WindowPlan{Stream: s.Name(), Pass: pass, Stretch: at, Records: -1}
-	w, found, err := e.Mirror.Window(ctx, s.Name(), pass, at.From, at.To)
+	p := WindowPlan{Stream: s.Name, Pass: pass, Stretch: at, Records: -1}
+	w, found, err := e.Mirror.Window(ctx, s.Name, pass, at.From, at.To)
 	if err != nil {
 		return p, err
 	}
 	if p.Done = found && !w.CompletedAt.IsZero() && !restart; p.Done {
 		return p, nil
 	}
-	page, err := e.Client.List(ctx, s.Resource, s.filter(pass, at.From, at.To), e.traits(s).First, 1)
+	traits := e.traits(s)
+	page, err := e.Client.List(ctx, s.Resource, filterOf(pass, at.From, at.To), traits.First, 1)
 	if err != nil {
 		return p, err
 	}
 	if page.HasTotal {
-		p.Records, p.Requests = page.Total, scan.PlannedRequests(page.Total, e.traits(s).Limit)
-		p.Pages = (page.Total + e.traits(s).Limit - 1) / e.traits(s).Limit
+		p.Records, p.Requests = page.Total, scan.PlannedRequests(page.Total, traits.Limit)
+		p.Pages = (page.Total + traits.Limit - 1) / traits.Limit
 	}
 	return p, nil
 }

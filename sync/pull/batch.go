@@ -40,13 +40,34 @@ func (b *batch) readAll(ctx context.Context, s *scan.Scan) error {
 			if failed := b.commit(); failed != nil {
 				return failed
 			}
-			return b.engine.suspend(ctx, b.job, b.reading, &fetchError{err})
+			return b.suspend(ctx, &fetchError{err})
 		}
 		if err := b.write(ctx, sl); err != nil {
 			return err
 		}
 	}
 	return b.commit()
+}
+
+// suspend keeps how far a window has come when its reading fails, so that it goes on from there. It
+// returns the cause.
+func (b *batch) suspend(ctx context.Context, cause error) error {
+	w := b.reading.window
+	if w == nil || w.ID == 0 || b.job.options.DryRun {
+		return cause
+	}
+	tx, err := b.engine.Mirror.Begin(context.WithoutCancel(ctx))
+	if err != nil {
+		return cause // the mirror is what fails
+	}
+	defer tx.Rollback()
+	if err := w.save(tx); err != nil {
+		return cause
+	}
+	if err := tx.Commit(); err != nil {
+		b.engine.Log.Debug().Err(err).Msg("noting where the window stands")
+	}
+	return cause
 }
 
 // write writes a slice, and commits it with those before when the batch is full. The context is not looked at: a slice that was read is written.
@@ -99,7 +120,7 @@ func (b *batch) commit() error {
 		return b.failed
 	}
 	if err := b.end(); err != nil {
-		return b.fail(fmt.Errorf("writing %d slices of %s: %w", b.slices, b.job.stream.Name(), err))
+		return b.fail(fmt.Errorf("writing %d slices of %s: %w", b.slices, b.job.stream.Name, err))
 	}
 	b.job.report.Counts.Add(b.counts)
 	b.job.report.Requests += b.requests

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"solarmirror/schema"
 	"solarmirror/store"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
@@ -35,8 +36,8 @@ func (r *rig) newBatch(s *Stream, w *window) *batch {
 // their window is noted.
 func TestSlicesShareTransactions(t *testing.T) {
 	t.Parallel()
-	orders := Streams()[0]
-	ofOrders := func() *window { return &window{Window: store.Window{Stream: "orders", Pass: live}} }
+	orders := named("orders")[0]
+	ofOrders := func() *window { return &window{Window: store.Window{Stream: "orders", Pass: schema.Live}} }
 	for name, c := range map[string]struct {
 		size   int
 		window *window
@@ -106,7 +107,7 @@ func TestNothingWaitsWithTheScan(t *testing.T) {
 	}))
 	r.engine.InFlight = 1
 	r.engine.Paging.FirstPage = 1
-	r.sync(Options{Streams: Streams()[:1]})
+	r.sync(Options{Streams: named("orders")})
 	if waits < 12 {
 		t.Errorf("%d waits", waits)
 	}
@@ -117,7 +118,7 @@ func TestNothingWaitsWithTheScan(t *testing.T) {
 func TestFailedSliceTakesItsBatchBack(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, platformtest.Options{Seed: 6, Requests: 1500, Equipments: fewItems()})
-	budgets := Streams()[1:2]
+	budgets := named("budgets")
 	r.exec("CREATE TRIGGER refuse BEFORE INSERT ON requests WHEN NEW.request_key > 700 BEGIN SELECT raise(ABORT, 'no more'); END")
 	report, err := r.trySync(Options{Streams: budgets})
 	if err == nil {
@@ -127,7 +128,7 @@ func TestFailedSliceTakesItsBatchBack(t *testing.T) {
 	if held == int64(0) || held != report.Total().Inserted {
 		t.Errorf("%v records are there, %+v were reported", held, report.Total())
 	}
-	w, _, err := r.mirror.Window(t.Context(), "budgets", live, "", "")
+	w, _, err := r.mirror.Window(t.Context(), "budgets", schema.Live, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"solarmirror/schema"
 	"solarmirror/store"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/scan"
@@ -51,7 +52,7 @@ func benchMirror(b *testing.B) *store.Mirror {
 
 func benchSync(b *testing.B, e *Engine) store.Counts {
 	b.Helper()
-	report, err := e.Sync(b.Context(), Options{Streams: Streams()[:2], Full: true, Trigger: store.TriggerManual})
+	report, err := e.Sync(b.Context(), Options{Streams: requestStreams(), Full: true, Trigger: store.TriggerManual})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -87,15 +88,15 @@ func (m *meter) report() {
 // BenchmarkScan reads a list over HTTP, checks its order and finds keys and hashes, and writes nothing.
 func BenchmarkScan(b *testing.B) {
 	server := startStock(b)
-	orders := Streams()[0]
+	orders := named("orders")[0]
 	for _, limit := range []int{50, 500} {
 		b.Run(fmt.Sprintf("pages of %d", limit), func(b *testing.B) {
 			e := benchEngine(b, server.url, limit)
 			e.dialect = Dialect{Streams: map[string]Traits{"orders": {Numbering: scan.Numbering{Known: true, First: 1, Limit: limit}}}}
 			m := newMeter(b)
 			for b.Loop() {
-				r := &reading{pass: live}
-				for sl, err := range scan.New(e.source(orders, r), e.scanOptions(orders, r)).Slices(b.Context()) {
+				r := &reading{stream: orders, pass: schema.Live, traits: e.traits(orders)}
+				for sl, err := range scan.New(e.source(r), r.scanOptions(e.InFlight)).Slices(b.Context()) {
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -164,7 +165,7 @@ func BenchmarkResync(b *testing.B) {
 func BenchmarkThrottled(b *testing.B) {
 	const perSecond, latency, failing = 5, 200 * time.Millisecond, 40
 	all := newStock()
-	for _, streams := range [][]*Stream{Streams()[:1], Streams()[:2]} {
+	for _, streams := range [][]*Stream{named("orders"), requestStreams()} {
 		b.Run(fmt.Sprintf("%d streams", len(streams)), func(b *testing.B) {
 			small := &stock{orders: all.orders[:5000/len(streams)], budgets: all.budgets[:2500]}
 			var mu sync.Mutex

@@ -28,7 +28,7 @@ func newComparer(s *Stream) *comparer {
 // flattens to. The error is a *flatten.Reject.
 func (c *comparer) edited(r scan.Record, key int64, rows []schema.Rows) (tables []string, err error) {
 	defer c.batch.Reset()
-	if err := c.flat.Flatten(flatten.Record{Key: key, Partition: c.stream.partition, RawHash: r.Hash, Raw: r.Raw}); err != nil {
+	if err := c.flat.Flatten(flatten.Record{Key: key, Partition: c.stream.Partition, RawHash: r.Hash, Raw: r.Raw}); err != nil {
 		return nil, err
 	}
 	for i := range rows {

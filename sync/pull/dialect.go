@@ -1,13 +1,9 @@
 package pull
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 
-	"solarmirror/sync/platform"
 	"solarmirror/sync/scan"
 )
 
@@ -29,9 +25,9 @@ type Traits struct {
 }
 
 func (d *Dialect) setTraits(s *Stream, t Traits) {
-	streams := map[string]Traits{s.Name(): t}
+	streams := map[string]Traits{s.Name: t}
 	for name, other := range d.Streams { // copies of the dialect may be in use
-		if name != s.Name() {
+		if name != s.Name {
 			streams[name] = other
 		}
 	}
@@ -61,155 +57,49 @@ type Paging struct {
 	Limit     int // rows wanted per page
 }
 
-// learn asks the platform what the dialect does not say yet of a stream that is about to be read.
-// Before a whole reading it asks for everything anew.
-func (e *Engine) learn(ctx context.Context, d *Dialect, s *Stream, whole bool) error {
-	traits, asked := d.Streams[s.Name()]
-	if asked && traits.Known && !whole && d.Asked == e.Paging.Limit {
-		return nil
-	}
-	known := false
-	for _, pass := range s.passes {
-		probe := func(ctx context.Context, page, limit int) (*platform.Page, error) {
-			return e.Client.Probe(ctx, s.Resource, s.filter(pass, "", ""), page, limit)
-		}
-		found, err := scan.Meet(ctx, probe, e.Paging.Limit, e.Paging.FirstPage, traits.Limit)
-		if err != nil && (pass == live || !scan.Refused(err)) {
-			return err
-		}
-		if err == nil && (pass == live || found.Known) {
-			traits.Numbering, known = found, found.Known
-		}
-		if known { // a list of no more than one page may not show it
-			break
-		}
-	}
-	if !known && d.Known { // most likely as other streams are
-		traits.First = d.First
-	}
-	d.Asked = e.Paging.Limit
-	if known || !d.Known {
-		d.Numbering = traits.Numbering
-	}
-	if err := e.findTraits(ctx, &traits, s); err != nil {
-		return fmt.Errorf("finding out whether dates are looked at: %w", err)
-	}
-	d.setTraits(s, traits)
-	return nil
+// recallDialect reads what earlier runs have found out.
+func (e *Engine) recallDialect(ctx context.Context) error {
+	meta, err := e.Mirror.Meta(ctx)
+	e.dialect, e.renewed = ParseDialect(meta.Dialect), map[string]bool{}
+	return err
 }
 
-// beyond is a date on or after which nothing can have been updated.
-const beyond = "2999-01-01"
-
-// longAgo is a date before which nothing was updated.
-const longAgo = "2000-01-01"
-
-// findTraits asks for what was updated in the far future: nothing. A platform that answers with rows
-// ignores the dates, and every reading of it is a whole one. A total that is not 0 there counts another list.
-func (e *Engine) findTraits(ctx context.Context, t *Traits, s *Stream) error {
-	t.IgnoresDates, t.ForeignTotals, t.EmptyStatus = false, false, 0
-	page, err := e.Client.Probe(ctx, s.Resource, s.filter(live, beyond, ""), t.First, t.Limit)
-	switch {
-	case err == nil:
-		t.IgnoresDates = len(page.Records) > 0
-		t.ForeignTotals = !t.IgnoresDates && page.HasTotal && page.Total > 0
-	case scan.Refused(err):
-		t.EmptyStatus = statusOf(err)
-	default:
-		return err
-	}
-	return nil
+// traits is what is known of how the platform lists a stream.
+func (e *Engine) traits(s *Stream) Traits {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.dialect.Streams[s.Name]
 }
 
-// statusOf is the status of a refusal, 200 for one in the words of an answer.
-func statusOf(err error) int {
-	var status *platform.StatusError
-	if errors.As(err, &status) {
-		return status.Status
+// learnt remembers what a reading has found out about page sizes, if it did.
+func (e *Engine) learnt(r *reading) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	traits, found := e.dialect.Streams[r.stream.Name], r.findings
+	if found.Limit == r.traits.Limit && found.Sizes == traits.Sizes {
+		return
 	}
-	return 200
+	traits.Limit, traits.Sizes = found.Limit, found.Sizes
+	e.dialect.Limit = found.Limit
+	e.dialect.setTraits(r.stream, traits)
+	e.rememberDialect(context.Background())
 }
 
-// source is the list that a reading reads. A bound in the far future is another address for it.
-func (e *Engine) source(s *Stream, r *reading) scan.Source {
-	filter, traits := s.filter(r.pass, r.from, r.to), e.traits(s)
-	first, empty := traits.First, traits.EmptyStatus
-	sure := s.filter(live, "", "") // a list that is not empty, asked for in the same way
-	if r.from != "" {
-		sure = s.filter(live, longAgo, "")
-	}
-	probe := func(ctx context.Context, page, limit int) (*platform.Page, error) {
-		return e.Client.Probe(ctx, s.Resource, filter, first+page, limit)
-	}
-	fetch := func(ctx context.Context, page, limit int) (*platform.Page, error) {
-		got, err := e.Client.List(ctx, s.Resource, filter, first+page, limit)
-		if page > 0 || empty == 0 || !scan.Refused(err) || statusOf(err) != empty {
-			return got, err
-		}
-		// The platform refuses empty lists so, but in an outage others, too.
-		other, failed := e.Client.Probe(ctx, s.Resource, sure, first, limit)
-		if failed != nil || filter == sure {
-			return got, err
-		}
-		if got, err = probe(ctx, page, limit); scan.Refused(err) && statusOf(err) == empty {
-			other.Records, other.HasTotal = nil, false
-			return other, nil
-		}
-		return got, err
-	}
-	source := scan.Source{Fetch: fetch, Probe: probe, Identify: s.identify}
-	if r.to == "" {
-		source.Again = func(ctx context.Context, way, page, limit int) (*platform.Page, error) {
-			until := s.filter(r.pass, r.from, fmt.Sprintf("2999-12-%02d", way))
-			return e.Client.Probe(ctx, s.Resource, until, first+page, limit)
-		}
-	}
-	return source
+func (e *Engine) learnForeignTotals(ctx context.Context, s *Stream) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	traits := e.dialect.Streams[s.Name]
+	traits.ForeignTotals = true
+	e.dialect.setTraits(s, traits)
+	e.rememberDialect(ctx)
 }
 
-// NumberingError is a platform that numbers its pages otherwise than it used to.
-type NumberingError struct {
-	Stream string
-	First  int // as remembered
-}
-
-func (e *NumberingError) Error() string {
-	return fmt.Sprintf("the first page of %s is no longer page %d; run \"solarmirror sync %[1]s --full\"", e.Stream, e.First)
-}
-
-// checkNumbering fails where page 0 has become another page than page 1, or has ceased to: then the first
-// page would be read past without a word.
-func (e *Engine) checkNumbering(ctx context.Context, s *Stream, r *reading) error {
-	if e.Paging.FirstPage != scan.FindFirstPage {
-		return nil
+// rememberDialect needs mu. A dialect that cannot be kept is found again by the next run.
+func (e *Engine) rememberDialect(ctx context.Context) {
+	if e.dryRun {
+		return
 	}
-	traits := e.traits(s)
-	var pages [2][][]byte
-	for number := range pages {
-		page, err := e.Client.Probe(ctx, s.Resource, s.filter(r.pass, r.from, r.to), number, traits.Limit)
-		if err != nil && !scan.Refused(err) {
-			return err
-		}
-		if err == nil {
-			pages[number] = page.Records
-		}
-		if zero := len(pages[0]) > 0; zero != (traits.First == 1) { // as it should be
-			return nil
-		}
+	if err := e.Mirror.SetDialect(context.WithoutCancel(ctx), e.dialect.String()); err != nil {
+		e.Log.Warn().Err(err).Msg("the platform's dialect could not be remembered")
 	}
-	moved := len(pages[0]) == 0 && len(pages[1]) > 0
-	if traits.First == 1 {
-		moved = len(pages[1]) == 0 || !bytes.Equal(pages[0][0], pages[1][0])
-	}
-	if moved {
-		return &NumberingError{Stream: s.Name(), First: traits.First}
-	}
-	return nil
-}
-
-// misfits says whether an error may come of a dialect that is no longer the platform's.
-func misfits(err error) bool {
-	var repeated *scan.RepeatedPageError
-	var numbering *NumberingError
-	return scan.Refused(err) || errors.As(err, &repeated) || errors.As(err, &numbering)
 }

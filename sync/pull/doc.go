@@ -2,15 +2,24 @@
 //
 // # Model
 //
-// A [Stream] is one list of the platform (orders, budgets, equipments) and the root table its records go to. Requests are
-// scanned in two passes, because the platform lists removed ones apart: live, without the removed parameter, and
-// removed, with removed=true. Equipment has the live pass only.
+// A [Stream] is one list of the platform and the root table its records go to, as package schema
+// declares them ([schema.Streams]). Requests are scanned in two passes, because the platform lists
+// removed ones apart: live, without the removed parameter, and removed, with removed=true.
+// Equipment has the live pass only.
 //
 // A pass is a scan: an iterator of slices, each of which is written whole together with whatever must be true of it. Slices share a
 // transaction of about a thousand records for as long as the next is there within 20 ms; it is committed before the scan waits longer,
 // when the scan ends or fails, and when the run is to stop. When the scan has ended cleanly, and only then, one more transaction moves the pass's watermark. So a killed run has
 // either written a slice whole or not at all, and never claims to be complete up to a moment it is not. Streams are read at the
 // same time and share the client's limits; one that fails does not stop the others.
+//
+// The work on one stream in a run goes one way, and each step has its file: pass.go tells it.
+//
+//	watermark.go  from when on each pass is read, or whole
+//	meet.go       how the platform lists the stream; dialect.go remembers it
+//	read.go       a reading: the scan of a pass; batch.go and page.go write what it yields
+//	finish.go     whether the totals agree, then window and watermark
+//	sweep.go      what a whole reading of all passes did not find
 //
 // # Lists that move while they are read
 //

@@ -109,7 +109,7 @@ func (c faultCase) run(t *testing.T, at int64) {
 		t.Fatalf("got %v", err)
 	}
 	for i, s := range report.Streams {
-		passes := int64(len(Streams()[i].passes))
+		passes := int64(len(Streams()[i].Passes))
 		// A stream that another one stopped may have been in its sweep, with all its watermarks moved.
 		moved := r.value("SELECT count(*) FROM _watermarks WHERE stream = ?", s.Stream) == passes
 		if s.Err == nil && !moved || s.Err != nil && c.fails(s.Err) && moved {
@@ -160,8 +160,8 @@ func TestBadRecordsThatStay(t *testing.T) {
 			r.mustEqualByHash(Streams())
 		}
 		for _, s := range Streams() {
-			if n := r.value("SELECT count(*) FROM _rejects WHERE stream = ?", s.Name()); n != int64(r.platform.BadRecords(s.Name())) {
-				t.Errorf("%s: %v rejects kept of %d bad records", s.Name(), n, r.platform.BadRecords(s.Name()))
+			if n := r.value("SELECT count(*) FROM _rejects WHERE stream = ?", s.Name); n != int64(r.platform.BadRecords(s.Name)) {
+				t.Errorf("%s: %v rejects kept of %d bad records", s.Name, n, r.platform.BadRecords(s.Name))
 			}
 		}
 	}
@@ -185,11 +185,11 @@ func TestInterruptedStreamSaysBecauseOfWhich(t *testing.T) {
 			http.Error(w, "who are you?", http.StatusUnauthorized)
 		}
 	}))
-	r.sync(Options{Streams: Streams()[:2]}) // finds out the dialect
+	r.sync(Options{Streams: requestStreams()}) // finds out the dialect
 	refuse.Store(true)
 	var log strings.Builder
 	r.engine.Log = zerolog.New(&log)
-	if _, err := r.trySync(Options{Streams: Streams()[:2]}); !as[*platform.AuthError](err) {
+	if _, err := r.trySync(Options{Streams: requestStreams()}); !as[*platform.AuthError](err) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{

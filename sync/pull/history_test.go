@@ -69,8 +69,8 @@ func (w *witness) look(streams []*Stream) {
 	w.t.Helper()
 	at := sqlitefile.FormatTime(w.clock.now())
 	for _, s := range streams {
-		for rec := range w.platform.Records(s.Name()) {
-			name := s.Name() + " " + rec.Key
+		for rec := range w.platform.Records(s.Name) {
+			name := s.Name + " " + rec.Key
 			before, known := w.last[name]
 			if bytes.Equal(before, rec.JSON) {
 				continue
@@ -80,7 +80,7 @@ func (w *witness) look(streams []*Stream) {
 			if err := json.Unmarshal(rec.JSON, &v); err != nil {
 				w.t.Fatal(err)
 			}
-			if s.Name() == "equipments" {
+			if s.Name == "equipments" {
 				w.equipment(at, name, v, !known)
 			} else {
 				w.request(at, name, v, !known)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"solarmirror/schema"
 	"solarmirror/store"
 	"solarmirror/store/testsize"
 	"solarmirror/sync/flatten"
@@ -75,7 +76,7 @@ func TestScanOfMovingPlatform(t *testing.T) {
 	}
 }
 
-func requestStreams() []*Stream { return Streams()[:2] }
+func requestStreams() []*Stream { return named("orders", "budgets") }
 
 func newMovingRig(t *testing.T, seed uint64, order platformtest.Order, total platformtest.Total, churn platformtest.Churn) *rig {
 	r := newRig(t, platformtest.Options{
@@ -119,13 +120,13 @@ func (r *rig) readMoving(passes, gaveUp *atomic.Int64) (whole bool) {
 // that were fetched ahead and thrown away may be answered, and change the platform, a little later: hence the slack, and the order.
 func (r *rig) mustHoldPass(s *Stream, pass string, since int64) {
 	r.t.Helper()
-	listed := slices.Collect(r.platform.Records(s.Name()))
+	listed := slices.Collect(r.platform.Records(s.Name))
 	touched := map[string]bool{}
 	for _, event := range r.platform.Events() {
 		touched[event.Key] = touched[event.Key] || event.Request > since-int64(r.engine.InFlight)
 	}
 	r.mustHold(s, slices.DeleteFunc(listed, func(rec platformtest.Record) bool {
-		return rec.Removed != (pass == removed) || touched[rec.Key]
+		return rec.Removed != (pass == schema.Removed) || touched[rec.Key]
 	}))
 }
 
@@ -133,7 +134,7 @@ func (r *rig) mustHoldPass(s *Stream, pass string, since int64) {
 func (r *rig) mustHoldPresent(streams []*Stream) {
 	r.t.Helper()
 	for _, s := range streams {
-		r.mustHold(s, slices.Collect(r.platform.Records(s.Name())))
+		r.mustHold(s, slices.Collect(r.platform.Records(s.Name)))
 	}
 }
 
@@ -142,15 +143,15 @@ func (r *rig) mustHold(s *Stream, list []platformtest.Record) {
 	r.t.Helper()
 	present := r.present(s)
 	for _, rec := range list {
-		key, err := s.plan.Key(rec.JSON, s.partition)
+		key, err := s.plan.Key(rec.JSON, s.Partition)
 		if err != nil {
 			r.t.Fatal(err)
 		}
 		switch hash, ok := present[store.NaturalKey(key)]; {
 		case !ok:
-			r.t.Errorf("%s %v is not in the mirror", s.Name(), key)
+			r.t.Errorf("%s %v is not in the mirror", s.Name, key)
 		case hash != flatten.RawHash(rec.JSON):
-			r.t.Errorf("%s %v is not as the platform has it", s.Name(), key)
+			r.t.Errorf("%s %v is not as the platform has it", s.Name, key)
 		}
 	}
 }
@@ -159,7 +160,7 @@ func (r *rig) mustHold(s *Stream, list []platformtest.Record) {
 func (r *rig) present(s *Stream) map[store.NaturalKey]uint64 {
 	r.t.Helper()
 	present := map[store.NaturalKey]uint64{}
-	for p, err := range r.mirror.Present(r.t.Context(), s.Root(), s.partition) {
+	for p, err := range r.mirror.Present(r.t.Context(), s.Root, s.Partition) {
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -182,15 +183,15 @@ func (r *rig) mustEqualByHash(streams []*Stream) {
 	r.t.Helper()
 	for _, s := range streams {
 		truth := map[store.NaturalKey]uint64{}
-		for rec := range r.platform.Records(s.Name()) {
-			key, err := s.plan.Key(rec.JSON, s.partition)
+		for rec := range r.platform.Records(s.Name) {
+			key, err := s.plan.Key(rec.JSON, s.Partition)
 			if err != nil {
 				r.t.Fatal(err)
 			}
 			truth[store.NaturalKey(key)] = flatten.RawHash(rec.JSON)
 		}
 		if got := r.present(s); !maps.Equal(got, truth) {
-			r.t.Errorf("the mirror holds %d %s, the platform %d, or they differ", len(got), s.Name(), len(truth))
+			r.t.Errorf("the mirror holds %d %s, the platform %d, or they differ", len(got), s.Name, len(truth))
 		}
 	}
 }

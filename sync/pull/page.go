@@ -101,7 +101,7 @@ func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []scan
 	for i, r := range records {
 		natural[i] = r.Key
 	}
-	stored, err := tx.Stored(w.stream.Root(), natural)
+	stored, err := tx.Stored(w.stream.Root, natural)
 	if err != nil {
 		return nil, err
 	}
@@ -126,13 +126,13 @@ func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []scan
 		}
 		key := known.Key
 		if key == 0 {
-			key = tx.NewKey(w.stream.Root())
+			key = tx.NewKey(w.stream.Root)
 		}
 		changedAt := max(at, known.ChangedAt)
 		if edited[i] != nil {
 			changedAt = cmp.Or(known.ChangedAt, at)
 		}
-		load = append(load, flatten.Record{Key: key, Partition: w.stream.partition, RawHash: r.Hash, At: changedAt, Raw: r.Raw})
+		load = append(load, flatten.Record{Key: key, Partition: w.stream.Partition, RawHash: r.Hash, At: changedAt, Raw: r.Raw})
 		loaded = append(loaded, i)
 	}
 	for n, bad := range w.crew.Flatten(load) {
@@ -151,7 +151,7 @@ func (w *writer) writeDistinct(tx *store.Tx, page *platform.Page, records []scan
 			counts.Inserted++
 		case edited[loaded[n]] != nil:
 			w.edited = append(w.edited, key)
-			w.repaired[r.Key] = Difference{Stream: w.stream.Name(), Key: r.Key, Kind: DiffEdited, Tables: edited[loaded[n]]}
+			w.repaired[r.Key] = Difference{Stream: w.stream.Name, Key: r.Key, Kind: DiffEdited, Tables: edited[loaded[n]]}
 			counts.Changed++
 		default:
 			w.replaced = append(w.replaced, key)
@@ -173,11 +173,11 @@ func (w *writer) flush(tx *store.Tx) error {
 		if err := tx.Upsert(w.batch.Rows, slices.Concat(w.replaced, w.edited)); err != nil {
 			return err
 		}
-		if err := tx.Follow(w.stream.Root(), w.inserted, w.replaced); err != nil {
+		if err := tx.Follow(w.stream.Root, w.inserted, w.replaced); err != nil {
 			return err
 		}
 	}
-	return tx.Drift(w.stream.Name(), driftList(w.batch.Drift))
+	return tx.Drift(w.stream.Name, driftList(w.batch.Drift))
 }
 
 // reset forgets what waits.
@@ -203,7 +203,7 @@ func (w *writer) worthLoading(tx *store.Tx, r scan.Record, known store.Stored, a
 	if !ok || canonical != known.Hash.Canonical {
 		return true, nil
 	}
-	if err := tx.SetHash(w.stream.Root(), known.Key, store.Hash{Raw: r.Hash, Canonical: canonical}); err != nil {
+	if err := tx.SetHash(w.stream.Root, known.Key, store.Hash{Raw: r.Hash, Canonical: canonical}); err != nil {
 		return false, err
 	}
 	return false, w.seenAgain(tx, known)
@@ -220,7 +220,7 @@ func (w *writer) seenAgain(tx *store.Tx, known store.Stored) error {
 	if !known.Deleted {
 		return nil
 	}
-	return tx.Undelete(w.stream.Root(), known.Key)
+	return tx.Undelete(w.stream.Root, known.Key)
 }
 
 // reject keeps a record that cannot be loaded; added is false when it was kept before.
@@ -230,7 +230,7 @@ func (w *writer) reject(tx *store.Tx, source string, raw []byte, cause error, co
 		return false, cause
 	}
 	counts.Rejected++
-	return tx.Reject(store.Reject{Stream: w.stream.Name(), Source: source, Reason: r.Reason, Pointer: r.Pointer, Raw: raw, RunID: w.runID})
+	return tx.Reject(store.Reject{Stream: w.stream.Name, Source: source, Reason: r.Reason, Pointer: r.Pointer, Raw: raw, RunID: w.runID})
 }
 
 func driftList(seen map[flatten.Drift]flatten.Seen) []store.Drift {

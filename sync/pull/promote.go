@@ -56,7 +56,7 @@ type promotion struct {
 func newPromotion(mirror *store.Mirror, due store.Promotion, log zerolog.Logger) *promotion {
 	p := &promotion{mirror: mirror, due: due, log: log, promoters: map[*Stream]*flatten.Promoter{}}
 	for _, s := range Streams() {
-		if s.Root().Name == due.Root {
+		if s.Root.Name == due.Root {
 			p.streams = append(p.streams, s)
 			p.promoters[s] = s.plan.NewPromoter(due.Paths)
 		}
@@ -115,7 +115,7 @@ func (p *promotion) gather(tx *store.Tx, keys []int64) error {
 	for _, promoter := range p.promoters {
 		promoter.Reset()
 	}
-	records, err := tx.Records(p.streams[0].Root(), keys)
+	records, err := tx.Records(p.streams[0].Root, keys)
 	if err != nil {
 		return err
 	}
@@ -142,13 +142,13 @@ func (p *promotion) write(tx *store.Tx, s *Stream) error {
 	if err := tx.Rewrite(promoter.Rows(), keys); err != nil {
 		return err
 	}
-	return tx.Drift(s.Name(), driftList(promoter.Drift()))
+	return tx.Drift(s.Name, driftList(promoter.Drift()))
 }
 
 // end forgets that the fields were unknown.
 func (p *promotion) end(tx *store.Tx) error {
 	for _, s := range p.streams {
-		if err := tx.ForgetDrift(s.Name(), p.due.Paths); err != nil {
+		if err := tx.ForgetDrift(s.Name, p.due.Paths); err != nil {
 			return err
 		}
 	}

@@ -68,13 +68,13 @@ func recordsToPromote(requests int) []given {
 	all := []given{}
 	simulated := platformtest.New(platformtest.Options{Seed: 11, Requests: requests, Equipments: someEquipments(11, 20), Clock: newClock("2026-03-10T15:00:00Z").now})
 	for _, s := range Streams() {
-		for rec := range simulated.Records(s.Name()) {
+		for rec := range simulated.Records(s.Name) {
 			all = append(all, given{s, rec.JSON})
 		}
-		for _, raw := range oddRecords[s.Name()] {
+		for _, raw := range oddRecords[s.Name] {
 			all = append(all, given{s, []byte(raw)})
 		}
-		if s.Name() == "budgets" {
+		if s.Name == "budgets" {
 			all = append(all, given{s, []byte(untouched)})
 		}
 	}
@@ -92,11 +92,11 @@ func flattenAll(t *testing.T, records []given, root func(*Stream) *schema.Table,
 		batch := plan.NewBatch()
 		f := plan.NewFlattener(batch)
 		for _, r := range records {
-			if r.stream.Name() != s.Name() {
+			if r.stream.Name != s.Name {
 				continue
 			}
-			next[s.Root().Name]++
-			rec := flatten.Record{Key: next[s.Root().Name], Partition: s.partition, RawHash: flatten.RawHash(r.raw), At: readAt, Raw: r.raw}
+			next[s.Root.Name]++
+			rec := flatten.Record{Key: next[s.Root.Name], Partition: s.Partition, RawHash: flatten.RawHash(r.raw), At: readAt, Raw: r.raw}
 			if err := f.Flatten(rec); err != nil {
 				t.Fatalf("%v in %s", err, r.raw)
 			}
@@ -113,7 +113,7 @@ func newMirror(t *testing.T, records []given) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	flattenAll(t, records, (*Stream).Root, func(s *Stream, b *flatten.Batch) {
+	flattenAll(t, records, func(s *Stream) *schema.Table { return s.Root }, func(s *Stream, b *flatten.Batch) {
 		var keys []int64
 		for i := range b.Rows[0].Len() {
 			keys = append(keys, b.Rows[0].Row(i)[0].(int64))
@@ -122,7 +122,7 @@ func newMirror(t *testing.T, records []given) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(tx.Upsert(b.Rows, nil), tx.Follow(s.Root(), keys, nil), tx.Drift(s.Name(), driftList(b.Drift)), tx.Commit()); err != nil {
+		if err := errors.Join(tx.Upsert(b.Rows, nil), tx.Follow(s.Root, keys, nil), tx.Drift(s.Name, driftList(b.Drift)), tx.Commit()); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -168,12 +168,12 @@ func oldMirror(t *testing.T, records []given) string {
 				strings.TrimSuffix(strings.Repeat("?,", len(rows.Table.Columns)), ",")), rows.Row(i)...)
 		}
 	}
-	flattenAll(t, records, func(s *Stream) *schema.Table { return older(s.Root()) }, func(s *Stream, b *flatten.Batch) {
+	flattenAll(t, records, func(s *Stream) *schema.Table { return older(s.Root) }, func(s *Stream, b *flatten.Batch) {
 		for i := range b.Rows {
 			insert(&b.Rows[i])
 		}
 		for d, seen := range b.Drift {
-			exec("INSERT INTO _drift VALUES (?, ?, ?, ?, ?, ?, ?)", s.Name(), d.Path, d.Kind, seen.Example, seen.Occurrences, readAt, readAt)
+			exec("INSERT INTO _drift VALUES (?, ?, ?, ?, ?, ?, ?)", s.Name, d.Path, d.Kind, seen.Example, seen.Occurrences, readAt, readAt)
 		}
 	})
 	dictionary := schema.Dictionary()

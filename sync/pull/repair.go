@@ -30,7 +30,7 @@ func (e *Engine) deleteOrphansTx(ctx context.Context, o Options, report *Report)
 		if !firstOfRoot(o.Streams, s) {
 			continue
 		}
-		orphans, err := tx.DeleteOrphans(s.Root())
+		orphans, err := tx.DeleteOrphans(s.Root)
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (w *writer) findEdited(tx *store.Tx, records []scan.Record, stored []store.
 			places, keys = append(places, i), append(keys, known.Key)
 		}
 	}
-	held, err := tx.Records(w.stream.Root(), keys)
+	held, err := tx.Records(w.stream.Root, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ type replay struct {
 
 func (r *replay) all(ctx context.Context, ids []int64) error {
 	for _, s := range Streams() {
-		r.writers[s.Name()] = newWriter(s, r.report.RunID, nil)
+		r.writers[s.Name] = newWriter(s, r.report.RunID, nil)
 	}
 	for _, id := range ids {
 		done, err := r.one(ctx, id)

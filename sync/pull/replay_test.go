@@ -106,8 +106,8 @@ func TestReplayEqualsSync(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, platformtest.Options{Seed: 4, Requests: 30, Equipments: someEquipments(4, 20)})
 	for _, s := range Streams() {
-		for rec := range r.platform.Records(s.Name()) {
-			r.reject(s.Name(), string(rec.JSON))
+		for rec := range r.platform.Records(s.Name) {
+			r.reject(s.Name, string(rec.JSON))
 		}
 	}
 	served := r.platform.Served()

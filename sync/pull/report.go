@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"solarmirror/store"
+	"solarmirror/sync/platform"
 )
 
 // Report is what a run did.
@@ -80,6 +81,23 @@ type Progress struct {
 	Total    int64 // what the platform says the pass holds; -1 when it does not say
 	Counts   store.Counts
 	Finished bool // the pass has ended cleanly
+}
+
+func (p *Progress) add(page *platform.Page, counts store.Counts) {
+	p.Counts.Add(counts)
+	p.Records += counts.Records
+	if page.HasTotal {
+		p.Total = int64(page.Total)
+	}
+}
+
+func (e *Engine) show(p Progress) {
+	if e.Progress == nil {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.Progress(p)
 }
 
 // PartialError is a run in which some streams failed and others succeeded.

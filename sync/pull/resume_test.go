@@ -15,7 +15,7 @@ import (
 // not vouch for what lies between.
 func TestResumedAmongMovedRows(t *testing.T) {
 	t.Parallel()
-	orders := Streams()[:1]
+	orders := named("orders")
 	s := &shelves{}
 	r := newRigFor(t, s)
 	r.sync(Options{Streams: orders}) // of nothing; there is a watermark now
@@ -56,7 +56,7 @@ func TestResumedAmongMovedRows(t *testing.T) {
 func TestResumedWindowReadsLittleAgain(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, platformtest.Options{Seed: 5, Requests: 700, Equipments: fewItems(), Dialect: platformtest.Dialect{Cap: 20}})
-	budgets := Streams()[1:2]
+	budgets := named("budgets")
 	var failAt atomic.Int64
 	failAt.Store(40)
 	r.connect(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {

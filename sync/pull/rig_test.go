@@ -236,6 +236,15 @@ func (r *rig) trySync(o Options) (*Report, error) {
 	return r.engine.Sync(r.t.Context(), o)
 }
 
+// named returns streams by their names.
+func named(names ...string) []*Stream {
+	streams, err := ParseStreams(names)
+	if err != nil {
+		panic(err)
+	}
+	return streams
+}
+
 // records reads every live record of a root table back from the file as JSON, by natural key.
 func (r *rig) records(root *schema.Table) map[store.NaturalKey]any {
 	r.t.Helper()
@@ -282,11 +291,11 @@ func (r *rig) truth(root *schema.Table) map[store.NaturalKey]any {
 	r.t.Helper()
 	records := map[store.NaturalKey]any{}
 	for _, s := range Streams() {
-		if s.Root().Name != root.Name {
+		if s.Root.Name != root.Name {
 			continue
 		}
-		for rec := range r.platform.Records(s.Name()) {
-			key, err := s.plan.Key(rec.JSON, s.partition)
+		for rec := range r.platform.Records(s.Name) {
+			key, err := s.plan.Key(rec.JSON, s.Partition)
 			if err != nil {
 				r.t.Fatal(err)
 			}

@@ -14,47 +14,39 @@ import (
 	"solarmirror/sync/scan"
 )
 
-// Stream is one list of the platform and where its records go.
+// Stream is one list of the platform, and what reads it.
 type Stream struct {
-	Resource  platform.Resource
-	plan      *flatten.Plan
-	partition string // request_type of its records; "" for equipment
-	passes    []string
+	*schema.Stream
+	Resource platform.Resource
+	plan     *flatten.Plan
 }
-
-// Name is how people and the ledger call the stream.
-func (s *Stream) Name() string { return string(s.Resource) }
-
-// Root is the table of the stream's records.
-func (s *Stream) Root() *schema.Table { return s.plan.Tables()[0] }
-
-// owns says whether a row of the root table is of this stream.
-func (s *Stream) owns(row []any) bool {
-	column := slices.Index(s.Root().ColumnNames(), s.Root().Unique[0])
-	return s.partition == "" || row[column] == s.partition
-}
-
-// Passes of a stream, as in _watermarks.
-const (
-	live    = "live"
-	removed = "removed"
-)
 
 // Streams returns all streams, in the order in which they are read.
 func Streams() []*Stream {
-	requests, equipments := flatten.Compile(schema.Requests), flatten.Compile(schema.Equipments)
-	return []*Stream{
-		{Resource: platform.Orders, plan: requests, partition: "order", passes: []string{live, removed}},
-		{Resource: platform.Budgets, plan: requests, partition: "budget", passes: []string{live, removed}},
-		{Resource: platform.Equipments, plan: equipments, passes: []string{live}},
+	var streams []*Stream
+	plans := map[*schema.Table]*flatten.Plan{}
+	for _, s := range schema.Streams {
+		if plans[s.Root] == nil {
+			plans[s.Root] = flatten.Compile(s.Root)
+		}
+		resource := platform.Resource{
+			Name: s.Name, Path: s.Path, From: s.Dates.From, To: s.Dates.To, Removed: slices.Contains(s.Passes, schema.Removed),
+		}
+		streams = append(streams, &Stream{Stream: s, Resource: resource, plan: plans[s.Root]})
 	}
+	return streams
+}
+
+// FullJobStreams returns the streams that a job on schedule reads whole.
+func FullJobStreams(job string) []*Stream {
+	return slices.DeleteFunc(Streams(), func(s *Stream) bool { return s.FullJob != job })
 }
 
 // StreamNames are the names that ParseStreams knows.
 func StreamNames() []string {
 	var names []string
-	for _, s := range Streams() {
-		names = append(names, s.Name())
+	for _, s := range schema.Streams {
+		names = append(names, s.Name)
 	}
 	return names
 }
@@ -71,9 +63,9 @@ func ParseStreams(names []string) ([]*Stream, error) {
 	}
 	var chosen []*Stream
 	for _, s := range all {
-		if wanted[s.Name()] {
+		if wanted[s.Name] {
 			chosen = append(chosen, s)
-			delete(wanted, s.Name())
+			delete(wanted, s.Name)
 		}
 	}
 	for name := range wanted {
@@ -82,24 +74,21 @@ func ParseStreams(names []string) ([]*Stream, error) {
 	return chosen, nil
 }
 
-// filter is what a pass asks for: what was updated (equipment: created) between two dates, both included; "" is unbounded.
-func (s *Stream) filter(pass, from, to string) platform.Filter {
-	f := platform.Filter{Removed: pass == removed}
-	if s.Resource == platform.Equipments {
-		f.CreatedFrom, f.CreatedTo = from, to
-	} else {
-		f.UpdatedFrom, f.UpdatedTo = from, to
-	}
-	return f
+// owns says whether a row of the root table is of this stream.
+func (s *Stream) owns(row []any) bool {
+	column := slices.Index(s.Root.ColumnNames(), s.Root.Unique[0])
+	return s.Partition == "" || row[column] == s.Partition
 }
 
-// seesUpdates says whether an incremental scan of the stream finds changed records, not only new ones.
-func (s *Stream) seesUpdates() bool { return s.Resource != platform.Equipments }
+// filterOf is what a pass asks for between two dates, both included; "" is unbounded.
+func filterOf(pass, from, to string) platform.Filter {
+	return platform.Filter{From: from, To: to, Removed: pass == schema.Removed}
+}
 
 // identify finds out what a record is.
 func (s *Stream) identify(raw []byte) scan.Record {
 	r := scan.Record{Raw: raw, Hash: flatten.RawHash(raw)}
-	key, err := s.plan.Key(raw, s.partition)
+	key, err := s.plan.Key(raw, s.Partition)
 	if err != nil {
 		r.Reject = err
 		r.ID = r.Hash

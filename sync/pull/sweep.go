@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"solarmirror/schema"
 	"solarmirror/store"
 )
 
@@ -15,11 +16,11 @@ func (e *Engine) sweep(ctx context.Context, j *job, windows []*window) error {
 	if j.options.DryRun {
 		return nil
 	}
-	before, err := e.Mirror.Absences(ctx, j.stream.Name())
+	before, err := e.Mirror.Absences(ctx, j.stream.Name)
 	if err != nil {
 		return err
 	}
-	unseen, seen, err := e.Mirror.Unseen(ctx, j.stream.Root(), j.stream.partition, func(key int64) bool { return seenIn(windows, key) })
+	unseen, seen, err := e.Mirror.Unseen(ctx, j.stream.Root, j.stream.Partition, func(key int64) bool { return seenIn(windows, key) })
 	if err != nil {
 		return err
 	}
@@ -31,7 +32,7 @@ func (e *Engine) sweep(ctx context.Context, j *job, windows []*window) error {
 		return nil
 	}
 	if j.writer.keyless > 0 {
-		e.Log.Warn().Str("stream", j.stream.Name()).Int("missing", c.missing()).Int("without_key", j.writer.keyless).
+		e.Log.Warn().Str("stream", j.stream.Name).Int("missing", c.missing()).Int("without_key", j.writer.keyless).
 			Msg("the platform listed records without a usable key, so the missing ones are not counted as missing this time")
 		return nil
 	}
@@ -74,7 +75,7 @@ const believable = 5
 
 // refusal is why what is missing is not believed; nil when it is.
 func (c *census) refusal(s *Stream, windows []*window, accepted bool) *DeletionsError {
-	refusal := &DeletionsError{Stream: s.Name(), Missing: c.missing(), Held: c.held}
+	refusal := &DeletionsError{Stream: s.Name, Missing: c.missing(), Held: c.held}
 	if c.held > 0 && c.missing() == c.held {
 		refusal.Empty = allPasses
 		return refusal
@@ -84,7 +85,7 @@ func (c *census) refusal(s *Stream, windows []*window, accepted bool) *Deletions
 	}
 	for _, w := range windows {
 		missing := c.missing() - c.missingRemoved
-		if w.Pass == removed {
+		if w.Pass == schema.Removed {
 			missing = c.missingRemoved
 		}
 		if len(w.seen) == 0 && missing > believable {
@@ -105,11 +106,11 @@ func (e *Engine) strike(ctx context.Context, j *job, first, again []int64) error
 		return err
 	}
 	defer tx.Rollback()
-	if err := tx.SetAbsences(j.stream.Name(), first); err != nil {
+	if err := tx.SetAbsences(j.stream.Name, first); err != nil {
 		return err
 	}
 	for _, key := range again {
-		if err := tx.Tombstone(j.stream.Root(), key); err != nil {
+		if err := tx.Tombstone(j.stream.Root, key); err != nil {
 			return err
 		}
 	}
@@ -131,12 +132,12 @@ func (e *Engine) prune(ctx context.Context, j *job, began time.Time) error {
 		return err
 	}
 	defer tx.Rollback()
-	pruned, err := tx.Prune(j.stream.Root(), j.stream.partition, began.Add(-e.KeepDeleted))
+	pruned, err := tx.Prune(j.stream.Root, j.stream.Partition, began.Add(-e.KeepDeleted))
 	if err != nil {
 		return err
 	}
 	if pruned > 0 {
-		e.Log.Info().Str("stream", j.stream.Name()).Int64("records", pruned).Msg("records that had been gone for long were deleted")
+		e.Log.Info().Str("stream", j.stream.Name).Int64("records", pruned).Msg("records that had been gone for long were deleted")
 	}
 	return tx.Commit()
 }

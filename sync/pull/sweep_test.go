@@ -8,11 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"solarmirror/schema"
 	"solarmirror/store/testsize"
 	"solarmirror/sync/platform/platformtest"
 )
 
-func equipmentStream() []*Stream { return Streams()[2:] }
+func equipmentStream() []*Stream { return named("equipments") }
 
 // newShelfRig is a rig over shelves with items on them.
 func newShelfRig(t *testing.T, items int) (*rig, *shelves) {
@@ -118,13 +119,13 @@ func TestBreakerOfAnEmptyPass(t *testing.T) {
 	s.set("order", records("live", 0, 400))
 	s.set("order removed", records("removed", 0, 12))
 	r := newRigFor(t, s)
-	orders := Streams()[:1]
+	orders := named("orders")
 	r.sync(Options{Streams: orders})
 	s.set("order removed", nil)
 	for range 3 {
 		n, err := r.sweepOf(orders, false)
 		var deletions *DeletionsError
-		if !errors.As(err, &deletions) || deletions.Empty != removed || n != 0 {
+		if !errors.As(err, &deletions) || deletions.Empty != schema.Removed || n != 0 {
 			t.Fatalf("%d tombstones, %v", n, err)
 		}
 	}
@@ -163,7 +164,7 @@ func TestFaultySweeps(t *testing.T) {
 			s.set("order", records("live", 0, 230))
 			s.set("order removed", records("removed", 0, 9))
 			r := newRigFor(t, s)
-			orders := Streams()[:1]
+			orders := named("orders")
 			r.sync(Options{Streams: orders})
 			rng := rand.New(rand.NewPCG(1, 1))
 			n, clean := testsize.Fewer(max(30, *seeds)), 0
@@ -220,7 +221,7 @@ func TestConversionMovesARecord(t *testing.T) {
 		}
 		for i, want := range []int{c.orders, c.budgets} {
 			if n := len(r.present(Streams()[i])); n != want {
-				t.Errorf("%d %s present, want %d", n, Streams()[i].Name(), want)
+				t.Errorf("%d %s present, want %d", n, Streams()[i].Name, want)
 			}
 		}
 	}

@@ -119,13 +119,6 @@ func (e *Engine) samePlatform(ctx context.Context) error {
 	return nil
 }
 
-// recallDialect reads what earlier runs have found out.
-func (e *Engine) recallDialect(ctx context.Context) error {
-	meta, err := e.Mirror.Meta(ctx)
-	e.dialect, e.renewed = ParseDialect(meta.Dialect), map[string]bool{}
-	return err
-}
-
 // readStreams works on all streams at the same time, until they are done or one error leaves no use in going on.
 func (e *Engine) readStreams(ctx context.Context, o Options, report *Report, work func(context.Context, *job) error) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -133,7 +126,7 @@ func (e *Engine) readStreams(ctx context.Context, o Options, report *Report, wor
 	var streams sync.WaitGroup
 	for i, s := range o.Streams {
 		j := &job{stream: s, options: o, runID: report.RunID, report: &report.Streams[i]}
-		j.report.Stream = s.Name()
+		j.report.Stream = s.Name
 		j.writer = newWriter(s, report.RunID, e.Now)
 		if o.Repair {
 			j.repaired = map[store.NaturalKey]Difference{}
@@ -145,7 +138,7 @@ func (e *Engine) readStreams(ctx context.Context, o Options, report *Report, wor
 			j.report.Repairs = append(j.report.Repairs, sorted(j.repaired)...)
 			j.report.Duration = e.Now().Sub(began)
 			if stopsRun(j.report.Err) {
-				cancel(fmt.Errorf("%s met what would stop it, too", j.stream.Name()))
+				cancel(fmt.Errorf("%s met what would stop it, too", j.stream.Name))
 			}
 			e.logStream(*j.report, context.Cause(ctx))
 		})

@@ -97,7 +97,7 @@ func TestIgnoredFiltersAreNoticed(t *testing.T) {
 			}
 		}
 		for _, s := range Streams() {
-			r.mustHold(s, slices.DeleteFunc(slices.Collect(r.platform.Records(s.Name())), func(rec platformtest.Record) bool { return rec.Removed }))
+			r.mustHold(s, slices.DeleteFunc(slices.Collect(r.platform.Records(s.Name)), func(rec platformtest.Record) bool { return rec.Removed }))
 		}
 	}
 	if found := r.dialect(); !found.Streams["orders"].IgnoresDates || !found.Streams["budgets"].IgnoresDates || !found.Streams["equipments"].IgnoresDates {

@@ -63,7 +63,7 @@ func (e *Engine) Verify(ctx context.Context, streams []*Stream) ([]Verification,
 // firstOfRoot says whether a stream is the first one with its root: orphans have no type that would
 // tell orders from budgets.
 func firstOfRoot(streams []*Stream, s *Stream) bool {
-	return streams[slices.IndexFunc(streams, func(other *Stream) bool { return other.Root() == s.Root() })] == s
+	return streams[slices.IndexFunc(streams, func(other *Stream) bool { return other.Root == s.Root })] == s
 }
 
 // startReading recalls the dialect for work that changes nothing, on a mirror of this platform.
@@ -77,7 +77,7 @@ func (e *Engine) startReading(ctx context.Context) error {
 
 func (e *Engine) verifyStream(ctx context.Context, s *Stream, withOrphans bool) Verification {
 	c := &check{
-		Verification: Verification{Stream: s.Name()},
+		Verification: Verification{Stream: s.Name},
 		mirror:       e.Mirror, comparer: newComparer(s), seen: keySet{}, found: map[store.NaturalKey]Difference{},
 		erased: map[store.NaturalKey]bool{},
 	}
@@ -90,14 +90,15 @@ func (e *Engine) verifyStream(ctx context.Context, s *Stream, withOrphans bool) 
 
 // listAll reads every pass of a stream, and compares each slice with the mirror.
 func (e *Engine) listAll(ctx context.Context, s *Stream, c *check) error {
-	if err := e.ensureDialect(ctx, s, true); err != nil {
-		return &fetchError{err}
+	traits, err := e.ensureDialect(ctx, s, true)
+	if err != nil {
+		return err
 	}
 	var readings []*reading
-	for _, pass := range s.passes {
-		progress := Progress{Stream: s.Name(), Pass: pass, Total: -1}
-		r := &reading{pass: pass}
-		reader := scan.New(e.source(s, r), e.scanOptions(s, r))
+	for _, pass := range s.Passes {
+		progress := Progress{Stream: s.Name, Pass: pass, Total: -1}
+		r := &reading{stream: s, pass: pass, traits: traits}
+		reader := scan.New(e.source(r), r.scanOptions(e.InFlight))
 		for sl, err := range reader.Slices(ctx) {
 			if err != nil {
 				return &fetchError{err}
@@ -111,13 +112,13 @@ func (e *Engine) listAll(ctx context.Context, s *Stream, c *check) error {
 		r.findings = reader.Findings()
 		readings = append(readings, r)
 	}
-	if foreign, err := judgeTotals(s, readings); foreign && err == nil {
+	if foreign, err := judgeTotals(readings); foreign && err == nil {
 		return nil
 	}
 	for _, r := range readings {
 		if r.excess() > 0 {
 			key := store.NaturalKey{r.pass, fmt.Sprintf("%d of %d", r.findings.Found, r.findings.Total)}
-			c.found[key] = Difference{Stream: s.Name(), Key: key, Kind: DiffTotal}
+			c.found[key] = Difference{Stream: s.Name, Key: key, Kind: DiffTotal}
 		}
 	}
 	return nil
@@ -150,7 +151,7 @@ func (c *check) slice(ctx context.Context, sl scan.Slice) error {
 		for i, r := range first {
 			keys[i] = r.Key
 		}
-		held, err := c.mirror.Held(ctx, c.comparer.stream.Root(), keys)
+		held, err := c.mirror.Held(ctx, c.comparer.stream.Root, keys)
 		if err != nil {
 			return err
 		}
@@ -200,8 +201,8 @@ func (c *check) finish(ctx context.Context, withOrphans bool) error {
 			c.Platform++
 		}
 	}
-	root := c.comparer.stream.Root()
-	for p, err := range c.mirror.Present(ctx, root, c.comparer.stream.partition) {
+	root := c.comparer.stream.Root
+	for p, err := range c.mirror.Present(ctx, root, c.comparer.stream.Partition) {
 		if err != nil {
 			return err
 		}
@@ -228,7 +229,7 @@ func (c *check) finish(ctx context.Context, withOrphans bool) error {
 
 func orphanDifferences(s *Stream, orphans []store.Orphan) (list []Difference) {
 	for _, o := range orphans {
-		list = append(list, Difference{Stream: s.Name(), Key: store.NaturalKey{s.Root().Key[0], o.Key}, Kind: DiffOrphan, Tables: o.Tables})
+		list = append(list, Difference{Stream: s.Name, Key: store.NaturalKey{s.Root.Key[0], o.Key}, Kind: DiffOrphan, Tables: o.Tables})
 	}
 	return list
 }

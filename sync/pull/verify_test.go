@@ -141,7 +141,7 @@ func TestStreamsShareTheLimit(t *testing.T) {
 func TestOlderPageDoesNotOverwrite(t *testing.T) {
 	t.Parallel()
 	r := newRigFor(t, &fixedList{})
-	s := Streams()[2]
+	s := named("equipments")[0]
 	write := func(name string, fetched time.Time) store.Counts {
 		raw := fmt.Appendf(nil, `{"type":"module","productCode":"M1","name":%q}`, name)
 		b := r.newBatch(s, nil)

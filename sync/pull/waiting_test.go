@@ -17,7 +17,7 @@ import (
 // again before it was written, as something else, older than it was, or unfit to be read.
 func TestSlicesOfOneTransaction(t *testing.T) {
 	t.Parallel()
-	orders := Streams()[0]
+	orders := named("orders")[0]
 	for seed := range uint64(testsize.Fewer(12)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()

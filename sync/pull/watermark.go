@@ -2,7 +2,6 @@ package pull
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"solarmirror/store"
@@ -44,48 +43,33 @@ func pageTime(page *platform.Page) time.Time {
 	return page.FetchedAt
 }
 
+// sinceWatermarks returns a reading of each pass of a job's stream: from the watermark on, or whole
+// where there is none.
+func (e *Engine) sinceWatermarks(ctx context.Context, j *job) ([]*reading, error) {
+	var readings []*reading
+	for _, pass := range j.stream.Passes {
+		mark, known, err := e.watermark(ctx, j.stream, pass)
+		if err != nil {
+			return nil, err
+		}
+		r := &reading{stream: j.stream, pass: pass, mark: &mark}
+		if known && !j.options.Full {
+			r.from = lookback(mark.Watermark, e.OverlapDays)
+		}
+		readings = append(readings, r)
+	}
+	return readings, nil
+}
+
 // watermark returns that of one pass of a stream. One from the future was set while the clock was ahead, and may lie behind what nobody has
 // read: it counts as none.
 func (e *Engine) watermark(ctx context.Context, s *Stream, pass string) (mark store.Watermark, known bool, err error) {
-	mark, known, err = e.Mirror.Watermark(ctx, s.Name(), pass)
+	mark, known, err = e.Mirror.Watermark(ctx, s.Name, pass)
 	if mark.CompleteThrough.After(e.Now().Add(clockTolerance)) {
-		e.Log.Warn().Str("stream", s.Name()).Str("pass", pass).Time("complete_through", mark.CompleteThrough).
+		e.Log.Warn().Str("stream", s.Name).Str("pass", pass).Time("complete_through", mark.CompleteThrough).
 			Msg("the watermark lies in the future, as the clock must have been ahead; everything is read again")
 		mark, known = store.Watermark{}, false
 	}
-	mark.Stream, mark.Pass = s.Name(), pass
+	mark.Stream, mark.Pass = s.Name, pass
 	return mark, known, err
-}
-
-// CompleteThrough returns the moment up to which the mirror holds everything of a stream, and when everything of it was last read: of its passes,
-// the earlier each. Zero means never.
-func CompleteThrough(ctx context.Context, mirror *store.Mirror, s *Stream) (complete, full time.Time, err error) {
-	for i, pass := range s.passes {
-		w, _, err := mirror.Watermark(ctx, s.Name(), pass)
-		if err != nil {
-			return time.Time{}, time.Time{}, err
-		}
-		if i == 0 || w.CompleteThrough.Before(complete) {
-			complete = w.CompleteThrough
-		}
-		if i == 0 || w.LastFullScanAt.Before(full) {
-			full = w.LastFullScanAt
-		}
-	}
-	return complete, full, nil
-}
-
-// Promise returns what weakens the last clean passes of a stream, "" when nothing does.
-func Promise(ctx context.Context, mirror *store.Mirror, s *Stream) (string, error) {
-	var promises []string
-	for _, pass := range s.passes {
-		w, _, err := mirror.Watermark(ctx, s.Name(), pass)
-		if err != nil {
-			return "", err
-		}
-		if w.Promise != "" {
-			promises = append(promises, pass+": "+w.Promise)
-		}
-	}
-	return strings.Join(promises, "; "), nil
 }

@@ -3,6 +3,7 @@ package pull
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"time"
 
 	"solarmirror/store"
@@ -53,16 +54,15 @@ type window struct {
 // the last is read again after a kill.
 const saveEvery = 20
 
-// openWindow returns the window of that identity: as far as it was read, or new. A repair reads
+// openWindow returns the window of a reading: as far as it was read, or new. A repair reads
 // what an interrupted run has read already, since that run compared no rows.
-func (e *Engine) openWindow(ctx context.Context, j *job, pass, from, to string) (*window, error) {
-	stream := j.stream.Name()
-	w, known, err := e.Mirror.Window(ctx, stream, pass, from, to)
+func (e *Engine) openWindow(ctx context.Context, j *job, r *reading) (*window, error) {
+	w, known, err := e.Mirror.Window(ctx, r.stream.Name, r.pass, r.from, r.to)
 	if err != nil {
 		return nil, err
 	}
 	if !known || !w.CompletedAt.IsZero() || j.options.Repair {
-		w = store.Window{ID: w.ID, Stream: stream, Pass: pass, From: from, To: to}
+		w = store.Window{ID: w.ID, Stream: r.stream.Name, Pass: r.pass, From: r.from, To: r.to}
 	}
 	w.RunID = j.runID
 	return &window{Window: w, seen: parseBitmap(w.Seen)}, nil
@@ -73,17 +73,17 @@ func (w *window) interrupted() bool { return !w.StartedAt.IsZero() }
 
 // resumption is what the scan must know to go on: which rows were read, and as what. Rows whose content has changed since the window was
 // begun are left out. Another run may have read them, where they stand now; they no longer vouch for the rows before them.
-func (e *Engine) resumption(ctx context.Context, s *Stream, w *window) (*scan.Resumption, error) {
-	r := &scan.Resumption{Cursor: int(w.Cursor), Known: map[uint64]uint64{}}
-	for p, err := range e.Mirror.Present(ctx, s.Root(), s.partition) {
+func (e *Engine) resumption(ctx context.Context, r *reading) (*scan.Resumption, error) {
+	w, known := r.window, map[uint64]uint64{}
+	for p, err := range e.Mirror.Present(ctx, r.stream.Root, r.stream.Partition) {
 		if err != nil {
 			return nil, err
 		}
 		if w.seen.has(p.Key) && p.RevisedAt < sqlitefile.FormatTime(w.StartedAt) {
-			r.Known[keyID(p.Natural)] = p.Hash.Raw
+			known[keyID(p.Natural)] = p.Hash.Raw
 		}
 	}
-	return r, nil
+	return &scan.Resumption{Cursor: int(w.Cursor), Known: known}, nil
 }
 
 // begin notes when the window was begun, if it was not before.
@@ -105,6 +105,15 @@ func (w *window) add(keys []int64, counts store.Counts, sl scan.Slice) {
 		w.Expected = int64(sl.Page.Total)
 	}
 	w.unsaved++
+}
+
+// anchorOf names the last record of a slice, for people who look at the ledger.
+func anchorOf(sl scan.Slice) string {
+	if len(sl.Records) == 0 {
+		return ""
+	}
+	key := sl.Records[len(sl.Records)-1].Key
+	return fmt.Sprintf("%s/%s", key[0], key[1])
 }
 
 // save tells the ledger, in the transaction of the last slice noted.

@@ -2,7 +2,7 @@
 //
 // # Model
 //
-// A row of the outbox is the intent to create one company; store.Outbox keeps it. A [Pusher] takes what is due,
+// A row of the outbox is the intent to create one company; outbox.Outbox keeps it. A [Pusher] takes what is due,
 // one row and one POST at a time, since a batch would put all its companies in doubt together:
 //
 //	validate ─▶ claim: duplicate? ─▶ send log ─▶ commit ─▶ tell the mirror ─▶ POST ─▶ settle ─▶ tell the mirror
@@ -44,7 +44,7 @@
 // # The mirror
 //
 // company_creations follows every move, after the outbox; a claim is told before the POST, so that it can speak up for an outbox put back later.
-// The mirror's lock is not taken (see store.Creations): a push waits for a page's commit at most, never for a sync. A mirror that
+// The mirror's lock is not taken (see outbox.Creations): a push waits for a page's commit at most, never for a sync. A mirror that
 // does not exist yet is done without, and told everything by the first run that finds it. One that exists and
 // cannot be read or written stops the push before anything is sent.
 //

@@ -21,6 +21,7 @@ import (
 	"solarmirror/cmd/internal/pullreport"
 	"solarmirror/cmd/internal/query"
 	"solarmirror/cmd/internal/report"
+	"solarmirror/schema"
 	"solarmirror/store"
 	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/platform"
@@ -136,7 +137,7 @@ func (d *demo) tell(ctx context.Context, engine *pull.Engine) error {
 		step.options.Trigger = store.TriggerManual
 		streams := pull.Streams()
 		if step.options.Full {
-			streams = streams[len(streams)-1:]
+			streams = pull.FullJobStreams(schema.FullEquipments)
 		}
 		step.options.Streams = streams
 		fmt.Fprintf(d.stdout, "\n%d. %s\n\n", i+1, step.title)

@@ -10,7 +10,6 @@ import (
 	"solarmirror/cmd/internal/status"
 	"solarmirror/cmd/internal/words"
 	"solarmirror/store/sqlitefile"
-	"solarmirror/sync/pull"
 )
 
 // longWAL is the size of a WAL, in bytes, that some reader keeps from being emptied: otherwise that
@@ -89,20 +88,20 @@ func checkErasure(_ context.Context, f *facts) Finding {
 const greatestAge = 24 * time.Hour
 
 func checkFreshness(ctx context.Context, f *facts) Finding {
+	list, err := f.mirror.Freshness(ctx)
+	if err != nil {
+		return fail("solarmirror status", "%v", err)
+	}
 	var ages, late []string
-	for _, stream := range pull.Streams() {
-		complete, _, err := pull.CompleteThrough(ctx, f.mirror, stream)
-		if err != nil {
-			return fail("solarmirror status", "%v", err)
-		}
-		old := f.now().Sub(complete)
-		text := fmt.Sprintf("%s %s old", stream.Name(), words.Age(old))
-		if complete.IsZero() {
-			text = stream.Name() + " never complete"
+	for _, at := range list {
+		old, never := at.Age(f.now()), at.CompleteThrough.IsZero()
+		text := fmt.Sprintf("%s %s old", at.Stream.Name, words.Age(old))
+		if never {
+			text = at.Stream.Name + " never complete"
 		}
 		ages = append(ages, text)
-		if complete.IsZero() || old > greatestAge {
-			late = append(late, stream.Name())
+		if never || old > greatestAge {
+			late = append(late, at.Stream.Name)
 		}
 	}
 	if len(late) > 0 {

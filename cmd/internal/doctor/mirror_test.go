@@ -160,12 +160,12 @@ func complete(t *testing.T, m *store.Mirror, ages map[string]time.Duration) erro
 		return err
 	}
 	for _, s := range pull.Streams() {
-		old, known := ages[s.Name()]
+		old, known := ages[s.Name]
 		if !known {
 			continue
 		}
 		for _, pass := range []string{"live", "removed"} {
-			if err := tx.SetWatermark(store.Watermark{Stream: s.Name(), Pass: pass, CompleteThrough: doctorTime.Add(-old)}); err != nil {
+			if err := tx.SetWatermark(store.Watermark{Stream: s.Name, Pass: pass, CompleteThrough: doctorTime.Add(-old)}); err != nil {
 				return errors.Join(err, tx.Rollback())
 			}
 		}

@@ -14,6 +14,7 @@ import (
 
 	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/sync/platform"
+	"solarmirror/sync/pull"
 )
 
 // networkDeadline bounds each request to the platform.
@@ -57,11 +58,11 @@ func (f *facts) makeContact(ctx context.Context) (contact, error) {
 	return c, nil
 }
 
-// probe asks for one page of orders, with the token.
+// probe asks for one page of a list, with the token; any list shows what the checks ask.
 func (f *facts) probe(ctx context.Context, page, limit int) (*platform.Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, networkDeadline)
 	defer cancel()
-	return f.client.Probe(ctx, platform.Orders, platform.Filter{}, page, limit)
+	return f.client.Probe(ctx, pull.Streams()[0].Resource, platform.Filter{}, page, limit)
 }
 
 func checkReachability(ctx context.Context, f *facts) Finding {

@@ -9,11 +9,13 @@
 //	DIR/equipments/part.parquet                 everything else
 //	DIR/requests.csv                            CSV: one file per table
 //
-// A request, all that hangs under it and its history lie in the month, in UTC, in which it was created: an order as an order, a budget as a budget.
-// Requests without a date
-// lie in month=__HIVE_DEFAULT_PARTITION__, which readers take for NULL. The catalogue has no dates of the platform's and is one file per
-// table, but for its history, which lies in the month of valid_from. Ledger and marts are one file per table. A month that has requests has a file in each of their tables, with or without
-// rows, and a table without any month has one file without rows, so that its columns can be read.
+// Where a stream declares when its records were created ([schema.Stream].Created), a record, all
+// that hangs under it and its history lie in that month, in UTC: an order's as an order, a budget's
+// as a budget. Records without a date lie in month=__HIVE_DEFAULT_PARTITION__, which readers take
+// for NULL. Records of other streams, as the catalogue, are one file per table, but for their
+// history, which lies in the month of valid_from. Ledger and marts are one file per table. A month
+// that has records has a file in each of their tables, with or without rows, and a table without
+// any month has one file without rows, so that its columns can be read.
 //
 // # Only what changed
 //

@@ -17,28 +17,19 @@ type part struct {
 	table    *schema.Table
 	path     string  // from the directory of the export, with slashes
 	month    string  // "" where the table is not cut
-	keyed    bool    // holds the rows of the requests in keys, and no others
+	keyed    bool    // holds the rows of the records in keys, and no others
 	keys     []int64 // surrogate
 	madeFrom string  // "" where only the rows themselves can tell
 }
 
-// parts cuts a table.
+// parts cuts a table into one part for each month of the records that its rows belong to.
 func (s *source) parts(t *schema.Table, f Format) []part {
+	of, known := s.records[t]
 	switch {
-	case slices.Contains(schema.Requests.Tables(), t), t.Of == schema.Requests:
-		return cut(t, f, s.requests)
-	case t.Of == schema.Equipments:
-		return cut(t, f, s.history[t])
-	case slices.Contains(schema.Equipments.Tables(), t):
-		return []part{{table: t, path: wholePath(t, f), madeFrom: s.catalog.whole()}}
-	}
-	return []part{{table: t, path: wholePath(t, f)}}
-}
-
-// cut makes one part of each month of the records that a table's rows belong to.
-func cut(t *schema.Table, f Format, of records) []part {
-	if !f.months {
-		return []part{{table: t, path: wholePath(t, f), madeFrom: of.whole()}}
+	case !known:
+		return []part{{table: t, path: wholePath(t, f)}}
+	case of.whole, !f.months:
+		return []part{{table: t, path: wholePath(t, f), madeFrom: of.fingerprint()}}
 	}
 	var list []part
 	for _, month := range of.months() {
@@ -57,7 +48,7 @@ func wholePath(t *schema.Table, f Format) string {
 	return t.Name + f.extension
 }
 
-// keysAtOnce is how many requests one statement asks for.
+// keysAtOnce is how many records one statement asks for.
 const keysAtOnce = 1000
 
 // rows yields the rows of a part, in the order of the table's key.

@@ -1,12 +1,14 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -23,15 +25,15 @@ var monthForm = regexp.MustCompile(`^\d{4}-\d{2}$`)
 type source struct {
 	snapshot *store.Snapshot
 	baseURL  string
-	requests records
-	catalog  records
-	history  map[*schema.Table]records // of the catalogue
+	records  map[*schema.Table]records // that a table's rows belong to; the ledger and the marts have none
 }
 
-// records is what lies in each month: fingerprints, and of the requests their keys.
+// records is what lies in each month: fingerprints, and of records with a time of creation their
+// keys.
 type records struct {
 	prints map[string]string
 	keys   map[string][]int64 // nil of others
+	whole  bool               // they have no months
 }
 
 // months returns the months in order; at least one, so that every table has a file.
@@ -42,8 +44,9 @@ func (r records) months() []string {
 	return slices.Sorted(maps.Keys(r.prints))
 }
 
-// whole is the fingerprint of all months together. It differs from that of any month, being made from them.
-func (r records) whole() string {
+// fingerprint is that of all months together. It differs from that of any month, being made
+// from them.
+func (r records) fingerprint() string {
 	digest := xxhash.New()
 	for _, month := range slices.Sorted(maps.Keys(r.prints)) {
 		fmt.Fprintf(digest, "%s=%s;", month, r.prints[month])
@@ -57,15 +60,34 @@ const (
 	metaSQL = `SELECT coalesce(base_url, ''), coalesce(promotion, ''), +created_at FROM _meta`
 	// recordsSQL takes the root, its key and when its records were created. The sign keeps the driver from reading times.
 	recordsSQL = `SELECT substr(%[3]s, 1, 7), %[2]s, +_changed_at, +_deleted_at, +_first_seen_at, _hash FROM %[1]s ORDER BY %[2]s`
-	createdSQL = `CASE request_type WHEN 'order' THEN coalesce(order_created, budget_created) ELSE coalesce(budget_created, order_created) END`
 	// historySQL takes the table and its key. Intervals are added and closed, and not otherwise changed.
 	historySQL = `SELECT substr(valid_from, 1, 7), count(*), count(valid_to), max(+valid_from), max(+valid_to),
 		total(%[2]s), total(iif(valid_to IS NULL, 0, %[2]s)) FROM %[1]s GROUP BY 1 ORDER BY 1`
 )
 
+// createdSQL is when a record of a root was created, as its stream declares; "" where no stream
+// does.
+func createdSQL(root *schema.Table) string {
+	var created strings.Builder
+	for _, s := range schema.Streams {
+		if s.Root != root || s.Created == nil {
+			continue
+		}
+		of := "true"
+		if s.Partition != "" {
+			of = fmt.Sprintf("%s = '%s'", root.Unique[0], s.Partition)
+		}
+		fmt.Fprintf(&created, "WHEN %s THEN coalesce(%s, NULL) ", of, strings.Join(s.Created, ", "))
+	}
+	if created.Len() == 0 {
+		return ""
+	}
+	return "CASE " + created.String() + "END"
+}
+
 // newSource reads what every record says of itself.
 func newSource(ctx context.Context, snapshot *store.Snapshot) (*source, error) {
-	s := &source{snapshot: snapshot, history: map[*schema.Table]records{}}
+	s := &source{snapshot: snapshot, records: map[*schema.Table]records{}}
 	var epoch string
 	for row, err := range s.query(ctx, metaSQL) {
 		if err != nil {
@@ -74,20 +96,26 @@ func newSource(ctx context.Context, snapshot *store.Snapshot) (*source, error) {
 		s.baseURL, _ = row[0].(string)
 		epoch = fmt.Sprint(schema.Version, snapshot.Layout(), row)
 	}
-	var err error
-	if s.requests, err = s.fingerprint(ctx, epoch, true, fmt.Sprintf(recordsSQL, schema.Requests.Name, schema.Requests.Key[0], createdSQL)); err != nil {
-		return nil, err
-	}
-	if s.catalog, err = s.fingerprint(ctx, epoch, false, fmt.Sprintf(recordsSQL, schema.Equipments.Name, schema.Equipments.Key[0], "NULL")); err != nil {
-		return nil, err
-	}
-	for _, t := range schema.HistoryTables {
-		if t.Of != schema.Equipments {
-			continue
-		}
-		if s.history[t], err = s.fingerprint(ctx, epoch, false, fmt.Sprintf(historySQL, t.Name, t.Key[0])); err != nil {
+	for _, root := range schema.Roots() {
+		created := createdSQL(root)
+		found, err := s.fingerprint(ctx, epoch, created != "", fmt.Sprintf(recordsSQL, root.Name, root.Key[0], cmp.Or(created, "NULL")))
+		if err != nil {
 			return nil, err
 		}
+		found.whole = created == ""
+		for _, t := range root.Tables() {
+			s.records[t] = found
+		}
+	}
+	for _, t := range schema.HistoryTables {
+		found := s.records[t.Of]
+		if found.whole {
+			var err error
+			if found, err = s.fingerprint(ctx, epoch, false, fmt.Sprintf(historySQL, t.Name, t.Key[0])); err != nil {
+				return nil, err
+			}
+		}
+		s.records[t] = found
 	}
 	return s, nil
 }

@@ -86,8 +86,8 @@ func newPage(f *figures, o Options) (*page, error) {
 func (f *figures) completeThrough() time.Time {
 	var least time.Time
 	for i, s := range f.Streams {
-		if i == 0 || s.Complete.Before(least) {
-			least = s.Complete
+		if i == 0 || s.CompleteThrough.Before(least) {
+			least = s.CompleteThrough
 		}
 	}
 	return least
@@ -102,11 +102,11 @@ func (l local) warnings(f *figures) (list []string) {
 	}
 	for _, s := range f.Streams {
 		switch {
-		case !s.Complete.IsZero():
+		case !s.CompleteThrough.IsZero():
 		case math.IsNaN(s.Loaded):
-			list = append(list, fmt.Sprintf(l.Loading, l.Streams[s.Name]))
+			list = append(list, fmt.Sprintf(l.Loading, l.stream(s)))
 		default:
-			list = append(list, fmt.Sprintf(l.LoadingPart, l.Streams[s.Name], l.percent(s.Loaded/100, 0)))
+			list = append(list, fmt.Sprintf(l.LoadingPart, l.stream(s), l.percent(s.Loaded/100, 0)))
 		}
 	}
 	return list

@@ -3,7 +3,9 @@ package report
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/url"
+	"slices"
 	"time"
 
 	"solarmirror/cmd/internal/charts"
@@ -33,7 +35,7 @@ type figures struct {
 	Stays     []stays
 	LeadTimes [3]leadTime // budget to order, order to billing, budget to billing
 	Stock     stock
-	Streams   []stream
+	Streams   []store.Freshness
 }
 
 // read reads everything in one snapshot.
@@ -106,15 +108,6 @@ func (r row) number(i int) float64 {
 func (r row) count(i int) int64 {
 	n, _ := r[i].(int64)
 	return n
-}
-
-// time is the zero time for NULL.
-func (r row) time(i int) time.Time {
-	at, err := time.Parse("2006-01-02 15:04:05.000", r.text(i))
-	if err != nil {
-		return time.Time{}
-	}
-	return at
 }
 
 // readState reads what the figures are of. Before there are marts, today is the clock's.
@@ -257,20 +250,14 @@ func (s *source) items(ctx context.Context, where string, limit int) (list []ite
 	return list
 }
 
-// stream is how fresh a stream is.
-type stream struct {
-	Name                       string
-	Complete, FullScan, LastAt time.Time // zero: not yet
-	Loaded                     float64   // percent of the first load
-	Outcome                    string
-	Rejects                    int64
-}
-
+// readStreams reads nothing of a mirror that no run has brought anything.
 func (s *source) readStreams(ctx context.Context, f *figures) {
-	s.each(ctx, `SELECT stream, complete_through, last_full_scan_at, last_run_at, initial_load_percent, last_outcome, rejects
-		FROM bi_freshness ORDER BY CASE stream WHEN 'orders' THEN 1 WHEN 'budgets' THEN 2 ELSE 3 END`, func(r row) {
-		f.Streams = append(f.Streams, stream{
-			Name: r.text(0), Complete: r.time(1), FullScan: r.time(2), LastAt: r.time(3), Loaded: r.number(4), Outcome: r.text(5), Rejects: r.count(6),
-		})
-	})
+	if s.err != nil {
+		return
+	}
+	var list []store.Freshness
+	list, s.err = s.snapshot.Freshness(ctx)
+	if slices.ContainsFunc(list, func(at store.Freshness) bool { return at.LastOutcome != "" || !math.IsNaN(at.Loaded) }) {
+		f.Streams = list
+	}
 }

@@ -30,8 +30,9 @@ func TestWarnings(t *testing.T) {
 	if page := write(t, m, charts.English); strings.Contains(page, `class="warning"`) {
 		t.Error("there is a warning of a mirror that lacks nothing")
 	}
-	change(t, m, "UPDATE bi_freshness SET complete_through = NULL, initial_load_percent = 41.4 WHERE stream = 'orders'",
-		"UPDATE bi_freshness SET complete_through = NULL, initial_load_percent = NULL WHERE stream = 'budgets'")
+	change(t, m, "DELETE FROM _watermarks WHERE stream <> 'equipments'",
+		"UPDATE _windows SET state = 'running', completed_at = NULL, records = 414, expected = 1000 WHERE stream = 'orders'",
+		"UPDATE _windows SET state = 'running', completed_at = NULL, expected = NULL WHERE stream = 'budgets'")
 	page := write(t, m, charts.Portuguese)
 	for _, want := range []string{"A carga inicial de pedidos ainda não terminou (41%)", "A carga inicial de orçamentos ainda não terminou:"} {
 		if !strings.Contains(page, want) {

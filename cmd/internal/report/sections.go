@@ -1,10 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
 	"solarmirror/cmd/internal/charts"
+	"solarmirror/store"
 )
 
 // revenue is what was sold by month.
@@ -247,16 +249,21 @@ func (l local) freshness(f *figures) section {
 	columns := []column{{l.Stream, true}, {l.CompleteThrough, true}, {l.FullScan, true}, {l.LastRun, true}, {l.Outcome, true}, {l.Rejects, false}}
 	t := table{Caption: l.Fresh, Columns: columns}
 	for _, stream := range f.Streams {
-		outcome := l.Outcomes[stream.Outcome]
+		outcome := l.Outcomes[string(stream.LastOutcome)]
 		if outcome == "" {
 			outcome = unknown
 		}
 		t.Rows = append(t.Rows, []string{
-			l.Streams[stream.Name], l.moment(stream.Complete), l.moment(stream.FullScan), l.moment(stream.LastAt), outcome, l.count(stream.Rejects),
+			l.stream(stream), l.moment(stream.CompleteThrough), l.moment(stream.LastFullScanAt), l.moment(stream.LastRunAt), outcome, l.count(stream.Rejects),
 		})
 	}
 	s.Tables = []table{t}
 	return s
+}
+
+// stream is what people call it.
+func (l local) stream(f store.Freshness) string {
+	return cmp.Or(l.Streams[f.Stream.Name], f.Stream.Name)
 }
 
 func value(s sales) float64 { return s.Value }

@@ -11,7 +11,6 @@ import (
 
 	"solarmirror/cmd/internal/words"
 	"solarmirror/store"
-	"solarmirror/sync/pull"
 )
 
 // Status is what a mirror says of itself.
@@ -86,29 +85,20 @@ func Read(ctx context.Context, mirror *store.Mirror, now time.Time) (*Status, er
 	return s, nil
 }
 
-// readStreams takes a stream to be as old as the older of its passes.
 func (s *Status) readStreams(ctx context.Context, mirror *store.Mirror, now time.Time) error {
-	rejected, err := mirror.RejectCounts(ctx)
-	if err != nil {
-		return err
-	}
-	for _, known := range pull.Streams() {
-		at := stream{Stream: known.Name(), Rejected: rejected[known.Name()]}
-		complete, full, err := pull.CompleteThrough(ctx, mirror, known)
-		if err != nil {
-			return err
+	list, err := mirror.Freshness(ctx)
+	for _, f := range list {
+		at := stream{
+			Stream: f.Stream.Name, CompleteThrough: words.Known(f.CompleteThrough), LastFullScanAt: words.Known(f.LastFullScanAt),
+			Rejected: f.Rejects, Promise: f.Promise,
 		}
-		if at.Promise, err = pull.Promise(ctx, mirror, known); err != nil {
-			return err
-		}
-		at.CompleteThrough, at.LastFullScanAt = words.Known(complete), words.Known(full)
 		if at.CompleteThrough != nil {
-			seconds := now.Sub(complete).Seconds()
+			seconds := f.Age(now).Seconds()
 			at.AgeSeconds = &seconds
 		}
 		s.Streams = append(s.Streams, at)
 	}
-	return nil
+	return err
 }
 
 func (s *Status) readTables(ctx context.Context, mirror *store.Mirror, _ time.Time) error {

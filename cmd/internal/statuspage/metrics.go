@@ -90,11 +90,11 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	gauge(buildInfo, 1, c.site.Version, c.site.Revision, runtime.Version())
 	gauge(readable, oneIf(s.err == nil))
 	for _, at := range s.streams {
-		if !at.complete.IsZero() {
-			gauge(freshness, s.taken.Sub(at.complete).Seconds(), at.name)
-			gauge(complete, unix(at.complete), at.name)
+		if !at.CompleteThrough.IsZero() {
+			gauge(freshness, at.Age(s.taken).Seconds(), at.Stream.Name)
+			gauge(complete, unix(at.CompleteThrough), at.Stream.Name)
 		}
-		gauge(rejects, float64(at.rejected), at.name)
+		gauge(rejects, float64(at.Rejects), at.Stream.Name)
 	}
 	for key, n := range s.driftCounts() {
 		gauge(drift, float64(n), key.stream, key.kind)

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -115,26 +116,20 @@ func withoutQuotes(text string) string { return quoted.ReplaceAllString(text, `"
 
 // streamView is a stream in words.
 type streamView struct {
-	Name        string
-	Complete    time.Time
-	Full        time.Time
-	LastRunAt   time.Time
-	LastOutcome store.Outcome
-	Loaded      string // how much of the first load is done; "" when that is over or not known
-	Next        string // when it is read next; "" where there is no worker
-	Rejected    int64
-	Stale       bool
+	store.Freshness
+	Loading string // how much of the first load is done; "" when that is over or not known
+	Next    string // when it is read next; "" where there is no worker
+	Stale   bool
 }
 
 func (v *view) Streams() []streamView {
 	list := make([]streamView, len(v.streams))
 	for i, s := range v.streams {
 		list[i] = streamView{
-			Name: s.name, Complete: s.complete, Full: s.full, LastRunAt: s.LastRunAt, LastOutcome: s.LastOutcome, Rejected: s.rejected,
-			Next: v.nextRun(s.name), Stale: v.isStale(s),
+			Freshness: s, Next: v.nextRun(s.Stream.Name), Stale: v.isStale(s),
 		}
-		if s.complete.IsZero() && s.InitialLoadPercent.Valid {
-			list[i].Loaded = charts.English.Number(s.InitialLoadPercent.Float64, 1)
+		if !math.IsNaN(s.Loaded) {
+			list[i].Loading = charts.English.Number(s.Loaded, 1)
 		}
 	}
 	return list
@@ -161,8 +156,8 @@ func (v *view) nextRun(stream string) string {
 	return v.ago(next)
 }
 
-func (v *view) isStale(s stream) bool {
-	return !s.complete.IsZero() && v.taken.Sub(s.complete) > v.StaleAfter
+func (v *view) isStale(s store.Freshness) bool {
+	return !s.CompleteThrough.IsZero() && s.Age(v.taken) > v.StaleAfter
 }
 
 // runView is a run in words.

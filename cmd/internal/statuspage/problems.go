@@ -52,16 +52,16 @@ func (v *view) Problems() []problem {
 	}
 	for _, s := range v.streams {
 		switch {
-		case s.complete.IsZero():
-			report(&warnings, "", "%s have not been read to their end yet.", capital(s.name))
+		case s.CompleteThrough.IsZero():
+			report(&warnings, "", "%s have not been read to their end yet.", capital(s.Stream.Name))
 		case v.isStale(s):
-			report(&bad, "solarmirror sync", "%s are %s old.", capital(s.name), words.Age(v.taken.Sub(s.complete)))
+			report(&bad, "solarmirror sync", "%s are %s old.", capital(s.Stream.Name), words.Age(s.Age(v.taken)))
 		}
-		if s.promise != "" {
-			report(&warnings, "solarmirror verify", "%s, %s.", capital(s.name), s.promise)
+		if s.Promise != "" {
+			report(&warnings, "solarmirror verify", "%s, %s.", capital(s.Stream.Name), s.Promise)
 		}
-		if s.rejected > 0 {
-			report(&warnings, "solarmirror rejects list", "Records of %s that could not be loaded and are kept as they came: %s.", s.name, charts.English.Number(float64(s.rejected), 0))
+		if s.Rejects > 0 {
+			report(&warnings, "solarmirror rejects list", "Records of %s that could not be loaded and are kept as they came: %s.", s.Stream.Name, charts.English.Number(float64(s.Rejects), 0))
 		}
 	}
 	if n := v.outbox.Counts[outbox.StateRejected]; n > 0 {

@@ -9,7 +9,6 @@ import (
 	"solarmirror/store"
 	"solarmirror/store/outbox"
 	"solarmirror/store/sqlitefile"
-	"solarmirror/sync/pull"
 )
 
 // snapshot is what there was to know at one moment.
@@ -18,7 +17,7 @@ type snapshot struct {
 
 	err     error // why the mirror cannot be read; what follows up to drift is empty then
 	baseURL string
-	streams []stream
+	streams []store.Freshness
 	runs    []store.Run // of the days shown, the newest first
 	totals  []store.RunTotal
 	windows []store.Window
@@ -29,16 +28,6 @@ type snapshot struct {
 
 	files    sqlitefile.Footprint // of the mirror
 	filesErr error
-}
-
-// stream is how one stream stands.
-type stream struct {
-	store.Standing
-	name     string
-	complete time.Time // zero: never
-	promise  string    // what weakens the last clean passes
-	full     time.Time // zero: never
-	rejected int64
 }
 
 // shownDays is how many days the charts go back.
@@ -103,7 +92,7 @@ func (s *snapshot) readLedger(ctx context.Context, o Options, tally *store.RunTa
 		return err
 	}
 	s.baseURL = meta.BaseURL
-	if err := s.readStreams(ctx, mirror); err != nil {
+	if s.streams, err = mirror.Freshness(ctx); err != nil {
 		return err
 	}
 	if s.runs, err = mirror.RunsSince(ctx, firstDay(s.taken, o.Zone)); err != nil {
@@ -123,31 +112,4 @@ func (s *snapshot) readLedger(ctx context.Context, o Options, tally *store.RunTa
 func firstDay(now time.Time, zone *time.Location) time.Time {
 	y, m, d := now.In(zone).Date()
 	return time.Date(y, m, d-shownDays+1, 0, 0, 0, 0, zone)
-}
-
-func (s *snapshot) readStreams(ctx context.Context, mirror *store.Mirror) error {
-	rejected, err := mirror.RejectCounts(ctx)
-	if err != nil {
-		return err
-	}
-	standings, err := mirror.Standings(ctx)
-	if err != nil {
-		return err
-	}
-	for _, known := range pull.Streams() {
-		at := stream{name: known.Name(), rejected: rejected[known.Name()]}
-		if at.promise, err = pull.Promise(ctx, mirror, known); err != nil {
-			return err
-		}
-		if at.complete, at.full, err = pull.CompleteThrough(ctx, mirror, known); err != nil {
-			return err
-		}
-		for _, standing := range standings {
-			if standing.Stream == at.name {
-				at.Standing = standing
-			}
-		}
-		s.streams = append(s.streams, at)
-	}
-	return nil
 }

@@ -335,7 +335,7 @@ func TestOurClientRidesOutTransientFaults(t *testing.T) {
 		want = append(want, string(r.JSON))
 	}
 	for n := 1; ; n++ {
-		page, err := client.List(t.Context(), platform.Equipments, platform.Filter{}, n, 5)
+		page, err := client.List(t.Context(), platform.Resource{Path: "/equipments"}, platform.Filter{}, n, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
