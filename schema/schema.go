@@ -4,7 +4,7 @@
 // declared type, and the words people need: a description, a unit, a Portuguese label, whether it is personal data.
 // Everything else derives from these declarations: the DDL and additive migrations (store), the flattener's plan
 // and its drift report (sync/flatten), the data dictionary (_columns) and the documentation (schema commands).
-// A new platform field is one added line here.
+// A new platform field is one added line here, masked in published copies unless that line says public.
 //
 // # Shape of the mirror
 //
@@ -80,22 +80,28 @@ const (
 	Ledger               // not fed by records
 )
 
+// Privacy says what a masked copy holds of a column. All but Public columns count as personal data.
+type Privacy int
+
+// The privacies. Every column of the mirror declares one of the last three.
+const (
+	Undeclared Privacy = iota // nothing: a column nobody thought about is masked
+	Personal                  // nothing
+	Counted                   // a stable pseudonym: people or companies are counted and joined by it
+	Public                    // its values: they can hold no personal data
+)
+
 // Column is one column of a table.
 type Column struct {
 	Name string
 	Type Type
 	// Path is the JSON Pointer of the value, relative to the table's own element; "" when no field feeds the column.
 	// In a Many table over plain strings the one value column has Path ".".
-	Path  string
-	Doc   string // meaning, in English
-	Unit  string // "" where a unit makes no sense, NotStated where the platform does not say
-	Label string // for people, in Portuguese
-	// Public marks a column that can hold no personal data. Its absence means personal: a column nobody thought
-	// about is masked in published copies.
-	Public bool
-	// Counted marks a personal column that people or companies are counted and joined by: a masked copy holds a stable
-	// pseudonym there. In any other personal column it holds nothing.
-	Counted bool
+	Path    string
+	Doc     string // meaning, in English
+	Unit    string // "" where a unit makes no sense, NotStated where the platform does not say
+	Label   string // for people, in Portuguese
+	Privacy Privacy
 	Local   bool   // a Timestamp without zone at the source, kept as local text
 	Not     bool   // NOT NULL
 	Clause  string // further SQL: CHECK, DEFAULT, REFERENCES

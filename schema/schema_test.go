@@ -167,19 +167,19 @@ func TestPersonalData(t *testing.T) {
 		for _, c := range table.Columns {
 			last := c.Path[strings.LastIndex(c.Path, "/")+1:]
 			derived := table.Shape == schema.Mart || table == schema.Deals
-			if c.Public && c.Type == schema.Text && (slices.Contains(personal, last) || derived && slices.Contains(people, c.Name)) {
+			if c.Privacy == schema.Public && c.Type == schema.Text && (slices.Contains(personal, last) || derived && slices.Contains(people, c.Name)) {
 				t.Errorf("%s is declared non-personal", c.Name)
 			}
-			if c.Counted && (c.Public || c.Type != schema.Text) {
-				t.Errorf("%s has pseudonyms, but is public or no text", c.Name)
+			if c.Privacy == schema.Counted && c.Type != schema.Text {
+				t.Errorf("%s has pseudonyms, but is no text", c.Name)
 			}
 			// A masked copy would hold one and the same key in every row.
-			if isKey := table.IsKey(c.Name) || slices.Contains(table.Unique, c.Name); isKey && !c.Public && !c.Counted {
+			if isKey := table.IsKey(c.Name) || slices.Contains(table.Unique, c.Name); isKey && (c.Privacy == schema.Undeclared || c.Privacy == schema.Personal) {
 				t.Errorf("%s is a personal key without pseudonyms", c.Name)
 			}
 		}
 	})
-	if schema.Requests.Column("extra").Public || schema.Equipments.Column("extra").Public {
+	if schema.Requests.Column("extra").Privacy != schema.Personal || schema.Equipments.Column("extra").Privacy != schema.Personal {
 		t.Error("extra can hold anything, but is declared non-personal")
 	}
 }
