@@ -44,8 +44,8 @@ import (
 	"strings"
 )
 
-// Version numbers the model; it grows by one with every change of a table. The database remembers the version that
-// last wrote it, and refuses a binary that knows less.
+// Version numbers the model; it grows by one with every change of a table, which testdata/ddl.golden holds it to. The
+// database remembers the version that last wrote it, and refuses a binary that knows less.
 const Version = 4
 
 // Type is a column's declared SQL type.
