@@ -13,16 +13,16 @@ var CompanyCreations = &Table{
 	Key: []string{"intent_id"},
 	Columns: []Column{
 		own("intent_id", Text, "The intent to create one company, whatever happens to files and numbers.", "Intenção").notNull().counted(),
-		own("outbox_id", BigInt, "Number of the row in the outbox.", "Fila").notNull(),
-		own("tax_id_masked", Text, "CPF or CNPJ with most digits hidden.", "CPF/CNPJ (mascarado)").private(),
-		own("email_masked", Text, "E-mail address with most of its name hidden.", "E-mail (mascarado)").private(),
+		own("outbox_id", BigInt, "Number of the row in the outbox.", "Fila").notNull().public(),
+		own("tax_id_masked", Text, "CPF or CNPJ with most digits hidden.", "CPF/CNPJ (mascarado)").personal(),
+		own("email_masked", Text, "E-mail address with most of its name hidden.", "E-mail (mascarado)").personal(),
 		own("state", Text, "pending (to be sent), sending, done (created), rejected (invalid or refused), ambiguous (in doubt: a person or the mirror decides), cancelled.", "Situação").
-			notNull().oneOf("pending", "sending", "done", "rejected", "ambiguous", "cancelled"),
-		own("attempts", BigInt, "How often it was sent or about to be sent.", "Tentativas").unit("times").notNull(),
-		own("revision", BigInt, "How many changes of state the row has seen.", "Revisão").notNull(),
-		own("created_at", Timestamp, "When it was queued.", "Criado em").unit("UTC").notNull(),
-		own("finished_at", Timestamp, "When it was done, rejected or cancelled.", "Concluído em").unit("UTC"),
-		own("error", Text, "Why it is rejected, in doubt or not yet sent.", "Erro").private(),
+			notNull().oneOf("pending", "sending", "done", "rejected", "ambiguous", "cancelled").public(),
+		own("attempts", BigInt, "How often it was sent or about to be sent.", "Tentativas").unit("times").notNull().public(),
+		own("revision", BigInt, "How many changes of state the row has seen.", "Revisão").notNull().public(),
+		own("created_at", Timestamp, "When it was queued.", "Criado em").unit("UTC").notNull().public(),
+		own("finished_at", Timestamp, "When it was done, rejected or cancelled.", "Concluído em").unit("UTC").public(),
+		own("error", Text, "Why it is rejected, in doubt or not yet sent.", "Erro").personal(),
 	},
 }
 
@@ -33,11 +33,11 @@ var OutboxTables = []*Table{OutboxMeta, CompanyOutbox, CompanyOutboxAttempts}
 var OutboxMeta = &Table{
 	Name: "_outbox", Doc: "One row about this outbox.", Label: "Sobre esta fila", Shape: Ledger, Key: []string{"meta_id"},
 	Columns: []Column{
-		own("meta_id", Surrogate, "Always 1.", "Chave").clause("CHECK (meta_id = 1)"),
-		own("schema_version", BigInt, "Version of the tables.", "Versão do esquema").notNull(),
-		own("identity", Text, "Ties this file to the send log beside it.", "Identidade").notNull(),
-		own("sends", BigInt, "How many events the send log had at the last commit.", "Envios").notNull().clause("DEFAULT 0"),
-		own("created_at", Timestamp, "When the outbox was made.", "Criado em").unit("UTC").notNull(),
+		own("meta_id", Surrogate, "Always 1.", "Chave").clause("CHECK (meta_id = 1)").public(),
+		own("schema_version", BigInt, "Version of the tables.", "Versão do esquema").notNull().public(),
+		own("identity", Text, "Ties this file to the send log beside it.", "Identidade").notNull().public(),
+		own("sends", BigInt, "How many events the send log had at the last commit.", "Envios").notNull().clause("DEFAULT 0").public(),
+		own("created_at", Timestamp, "When the outbox was made.", "Criado em").unit("UTC").notNull().public(),
 	},
 }
 
@@ -49,29 +49,29 @@ var CompanyOutbox = &Table{
 	Name: "company_outbox", Doc: "Companies to create on the platform.", Label: "Empresas a cadastrar", Shape: Ledger, Key: []string{"id"}, Unique: []string{"intent_id"},
 	Indices: [][]string{{"state", "next_attempt_at"}},
 	Columns: concat([]Column{
-		own("id", Surrogate, "Number of the row; never used twice.", "Número").clause("AUTOINCREMENT"),
+		own("id", Surrogate, "Number of the row; never used twice.", "Número").clause("AUTOINCREMENT").public(),
 		own("intent_id", Text, "The intent to create this one company.", "Intenção").notNull().
-			clause("DEFAULT (lower(hex(randomblob(16)))) CHECK (length(intent_id) BETWEEN 8 AND 64 AND intent_id NOT GLOB '*[^0-9A-Za-z-]*')"),
+			clause("DEFAULT (lower(hex(randomblob(16)))) CHECK (length(intent_id) BETWEEN 8 AND 64 AND intent_id NOT GLOB '*[^0-9A-Za-z-]*')").public(),
 	}, companyColumns(), []Column{
 		own("state", Text, "Where the row stands.", "Situação").notNull().
-			clause("DEFAULT 'pending' CHECK (state IN ('pending', 'sending', 'done', 'rejected', 'ambiguous', 'cancelled'))"),
+			clause("DEFAULT 'pending' CHECK (state IN ('pending', 'sending', 'done', 'rejected', 'ambiguous', 'cancelled'))").public(),
 		own("allow_duplicate", Boolean, "Whether it is sent although a company with the same CPF, CNPJ or e-mail waits, is in doubt or was created.", "Permitir duplicado").notNull().
-			clause("DEFAULT 0 CHECK (allow_duplicate IN (0, 1))"),
-		own("attempts", BigInt, "How often it was sent or about to be sent.", "Tentativas").unit("times").notNull().clause("DEFAULT 0"),
-		own("revision", BigInt, "How many changes of state it has seen.", "Revisão").notNull().clause("DEFAULT 0"),
-		own("next_attempt_at", Timestamp, "Not sent before this; NULL is at once.", "Próxima tentativa").unit("UTC"),
+			clause("DEFAULT 0 CHECK (allow_duplicate IN (0, 1))").public(),
+		own("attempts", BigInt, "How often it was sent or about to be sent.", "Tentativas").unit("times").notNull().clause("DEFAULT 0").public(),
+		own("revision", BigInt, "How many changes of state it has seen.", "Revisão").notNull().clause("DEFAULT 0").public(),
+		own("next_attempt_at", Timestamp, "Not sent before this; NULL is at once.", "Próxima tentativa").unit("UTC").public(),
 		own("claimed_at", Timestamp, "When it was last about to be sent.", "Enviado em").unit("UTC").
-			clause("CHECK (state <> 'sending' OR claimed_at IS NOT NULL)"),
-		own("http_status", BigInt, "Status of the platform's last answer.", "Resposta HTTP"),
-		own("error", Text, "Why it is rejected, in doubt or not yet sent.", "Erro").private(),
-		own("created_at", Timestamp, "When it was queued.", "Criado em").unit("UTC").notNull().clause("DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now'))"),
+			clause("CHECK (state <> 'sending' OR claimed_at IS NOT NULL)").public(),
+		own("http_status", BigInt, "Status of the platform's last answer.", "Resposta HTTP").public(),
+		own("error", Text, "Why it is rejected, in doubt or not yet sent.", "Erro").personal(),
+		own("created_at", Timestamp, "When it was queued.", "Criado em").unit("UTC").notNull().clause("DEFAULT (strftime('%Y-%m-%d %H:%M:%f', 'now'))").public(),
 		own("finished_at", Timestamp, "When it was done, rejected or cancelled.", "Concluído em").unit("UTC").
-			clause("CHECK ((finished_at IS NULL) = (state IN " + openStates + "))"),
+			clause("CHECK ((finished_at IS NULL) = (state IN " + openStates + "))").public(),
 	}),
 }
 
 func companyColumns() []Column {
-	private := func(name, doc, label string) Column { return own(name, Text, doc, label).private() }
+	private := func(name, doc, label string) Column { return own(name, Text, doc, label).personal() }
 	return []Column{
 		private("name", "First name of the contact.", "Nome"),
 		private("surname", "Surname of the contact.", "Sobrenome"),
@@ -99,14 +99,14 @@ var CompanyOutboxAttempts = &Table{
 	Name: "company_outbox_attempts", Doc: "Every attempt to create a company.", Label: "Tentativas de cadastro", Shape: Ledger, Key: []string{"attempt_id"},
 	Indices: [][]string{{"outbox_id"}},
 	Columns: []Column{
-		own("attempt_id", Surrogate, "Number of the attempt.", "Tentativa"),
-		own("outbox_id", BigInt, "Row of the outbox.", "Fila").notNull().clause("REFERENCES company_outbox(id)"),
-		own("started_at", Timestamp, "When it began.", "Início").unit("UTC").notNull(),
-		own("finished_at", Timestamp, "When its outcome was known; NULL while it is sent.", "Fim").unit("UTC"),
+		own("attempt_id", Surrogate, "Number of the attempt.", "Tentativa").public(),
+		own("outbox_id", BigInt, "Row of the outbox.", "Fila").notNull().clause("REFERENCES company_outbox(id)").public(),
+		own("started_at", Timestamp, "When it began.", "Início").unit("UTC").notNull().public(),
+		own("finished_at", Timestamp, "When its outcome was known; NULL while it is sent.", "Fim").unit("UTC").public(),
 		own("outcome", Text, "done, rejected, unsent, throttled, unauthorized or ambiguous.", "Resultado").
-			clause("CHECK (outcome IN ('done', 'rejected', 'unsent', 'throttled', 'unauthorized', 'ambiguous'))"),
-		own("http_status", BigInt, "Status of the platform's answer.", "Resposta HTTP"),
-		own("error", Text, "What went wrong.", "Erro").private(),
+			clause("CHECK (outcome IN ('done', 'rejected', 'unsent', 'throttled', 'unauthorized', 'ambiguous'))").public(),
+		own("http_status", BigInt, "Status of the platform's answer.", "Resposta HTTP").public(),
+		own("error", Text, "What went wrong.", "Erro").personal(),
 	},
 }
 

@@ -58,7 +58,7 @@ func (c Column) explained() string {
 	if c.Unit != "" {
 		words = append(words, "Unit: "+c.Unit+".")
 	}
-	if !c.Public {
+	if c.Privacy != Public {
 		words = append(words, "May hold personal data.")
 	}
 	return strings.Join(words, " ")

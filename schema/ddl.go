@@ -143,7 +143,7 @@ func Dictionary() *Rows {
 	for _, t := range All() {
 		for _, c := range t.Columns {
 			personal := int64(1)
-			if c.Public {
+			if c.Privacy == Public {
 				personal = 0
 			}
 			rows.Values = append(rows.Values, t.Name, c.Name, string(c.Type), orNull(SourcePath(t, c)), c.Doc, c.Label, orNull(c.Unit), personal)

@@ -83,7 +83,7 @@ var EquipmentStockHistory = &Table{
 	Columns: concat(
 		[]Column{
 			equipmentKey(BigInt),
-			own("center_code", Text, "Code of the distribution centre; empty for all centres together.", "Centro de distribuição: código").notNull(),
+			own("center_code", Text, "Code of the distribution centre; empty for all centres together.", "Centro de distribuição: código").notNull().public(),
 		},
 		interval(),
 		[]Column{
@@ -112,13 +112,13 @@ var EquipmentStockHistory = &Table{
 // interval is when a row of history holds: from valid_from on, up to but not with valid_to.
 func interval() []Column {
 	return []Column{
-		own("valid_from", Timestamp, "When the page was read that first showed these values.", "Válido desde").unit("UTC").notNull(),
-		own("valid_to", Timestamp, "When the page was read that first showed others; NULL while these are the present ones.", "Válido até").unit("UTC"),
+		own("valid_from", Timestamp, "When the page was read that first showed these values.", "Válido desde").unit("UTC").notNull().public(),
+		own("valid_to", Timestamp, "When the page was read that first showed others; NULL while these are the present ones.", "Válido até").unit("UTC").public(),
 	}
 }
 
 func inferred() Column {
-	return own("is_inferred", Boolean, "1 where the record was first seen with these values, which may have been there long before valid_from; 0 where the mirror saw them change.", "Início não observado").notNull().check()
+	return own("is_inferred", Boolean, "1 where the record was first seen with these values, which may have been there long before valid_from; 0 where the mirror saw them change.", "Início não observado").notNull().check().public()
 }
 
 // like is a column that repeats one of another table.

@@ -72,7 +72,7 @@ func writeTable(b *strings.Builder, t *Table) {
 	b.WriteString("\n\n| Column | Type | Unit | Label (pt) | Meaning | Personal | Source |\n|---|---|---|---|---|---|---|\n")
 	for _, c := range t.Columns {
 		personal := "yes"
-		if c.Public {
+		if c.Privacy == Public {
 			personal = ""
 		}
 		kind := string(c.Type)

@@ -31,21 +31,21 @@ var BiRequests = &Table{
 		like(requestPayments, "status").named("payment_status"),
 		customer(),
 		customerName(),
-		own("company_state", Text, "Federative unit (two letters) of the company.", "Empresa: UF"),
-		own("company_city", Text, "City of the company.", "Empresa: cidade"),
+		own("company_state", Text, "Federative unit (two letters) of the company.", "Empresa: UF").public(),
+		own("company_city", Text, "City of the company.", "Empresa: cidade").public(),
 		sellerName(),
 		seller(),
-		own("freight_state", Text, "Federative unit (two letters) of the delivery.", "Entrega: UF"),
-		own("freight_city", Text, "City of the delivery.", "Entrega: cidade"),
-		kwp("Power of the system, read as [marts] power_unit says.", "Potência (kWp)"),
+		own("freight_state", Text, "Federative unit (two letters) of the delivery.", "Entrega: UF").public(),
+		own("freight_city", Text, "City of the delivery.", "Entrega: cidade").public(),
+		kwp("Power of the system, read as [marts] power_unit says.", "Potência (kWp)").public(),
 		like(Requests, "original_value"),
 		like(Requests, "discount"),
 		like(Requests, "surcharge"),
 		like(Requests, "final_value"),
 		like(Requests, "budget_created"),
 		like(Requests, "order_created"),
-		localDate("budget_date", "Day on which the budget was created.", "Data do orçamento"),
-		localDate("order_date", "Day on which the order was created.", "Data do pedido"),
+		localDate("budget_date", "Day on which the budget was created.", "Data do orçamento").public(),
+		localDate("order_date", "Day on which the order was created.", "Data do pedido").public(),
 		like(Requests, "billing_date"),
 		isOrder(),
 	},
@@ -57,21 +57,21 @@ var BiItems = &Table{
 	Doc: "One row per product line of a live deal, with what the catalogue knows of the product. No total of the whole deal stands here: sums over lines are right.",
 	Columns: []Column{
 		martKey(),
-		position("Line number, from 1.", "Posição"),
+		position("Line number, from 1.", "Posição").public(),
 		like(requestProducts, "type").named("product_type"),
 		like(requestProducts, "product_code"),
 		like(requestProducts, "name").named("product_name"),
-		own("manufacturer", Text, "Manufacturer, from the catalogue.", "Fabricante"),
-		own("model", Text, "Model, from the catalogue.", "Modelo"),
+		own("manufacturer", Text, "Manufacturer, from the catalogue.", "Fabricante").public(),
+		own("model", Text, "Model, from the catalogue.", "Modelo").public(),
 		like(requestProducts, "center_code"),
 		like(requestProducts, "quantity"),
 		like(requestProducts, "single_price").named("unit_price"),
 		like(requestProducts, "total_price"),
-		own("unit_cost", Real, "Cost price of one at present, from the catalogue; NULL where the catalogue gives none, which is not zero.", "Custo unitário").unit(NotStated),
-		kwp("Power of the line: quantity times rated power, for modules only. The catalogue's rated power is read as Wp.", "Potência (kWp)"),
-		own("has_cost", Boolean, "Whether unit_cost is known.", "Tem custo").notNull().check(),
+		own("unit_cost", Real, "Cost price of one at present, from the catalogue; NULL where the catalogue gives none, which is not zero.", "Custo unitário").unit(NotStated).public(),
+		kwp("Power of the line: quantity times rated power, for modules only. The catalogue's rated power is read as Wp.", "Potência (kWp)").public(),
+		own("has_cost", Boolean, "Whether unit_cost is known.", "Tem custo").notNull().check().public(),
 		isOrder(),
-		localDate("order_date", "Day on which the order was created.", "Data do pedido"),
+		localDate("order_date", "Day on which the order was created.", "Data do pedido").public(),
 	},
 }
 
@@ -80,13 +80,13 @@ var BiFunnel = &Table{
 	Name: "bi_funnel", Label: "Funil de vendas", Shape: Mart, Indices: [][]string{{"cohort_month", "seller_email", "state"}},
 	Doc: "How many budgets became orders, by the month they were created in, seller and state. Removed and vanished deals count too, or lost budgets would flatter conversion; each deal counts once.",
 	Columns: []Column{
-		month("cohort_month", "Month in which the budgets were created, YYYY-MM in the platform's time zone; NULL where the platform does not say.", "Mês do orçamento"),
+		month("cohort_month", "Month in which the budgets were created, YYYY-MM in the platform's time zone; NULL where the platform does not say.", "Mês do orçamento").public(),
 		seller(),
 		state(),
-		own("budgets", BigInt, "Deals created in the month.", "Orçamentos").unit("deals").notNull(),
-		own("orders", BigInt, "Those of them that have been an order, whenever that was.", "Pedidos").unit("deals").notNull(),
-		own("conversion", Real, "orders / budgets.", "Conversão").unit("fraction"),
-		own("median_days_to_order", Real, "Median time from budget to order, of the deals that became orders.", "Mediana de dias até o pedido").unit("days"),
+		own("budgets", BigInt, "Deals created in the month.", "Orçamentos").unit("deals").notNull().public(),
+		own("orders", BigInt, "Those of them that have been an order, whenever that was.", "Pedidos").unit("deals").notNull().public(),
+		own("conversion", Real, "orders / budgets.", "Conversão").unit("fraction").public(),
+		own("median_days_to_order", Real, "Median time from budget to order, of the deals that became orders.", "Mediana de dias até o pedido").unit("days").public(),
 	},
 }
 
@@ -97,16 +97,16 @@ var BiStatusDuration = &Table{
 		"A stay ends when the status changes, the record is removed or gone, or the budget became an order; time after that does not count.",
 	Columns: []Column{
 		requestKey(BigInt),
-		own("started_at", Timestamp, "When the status was first seen.", "Início").unit("UTC").notNull(),
-		own("ended_at", Timestamp, "When it was seen to have ended; NULL while it lasts.", "Fim").unit("UTC"),
+		own("started_at", Timestamp, "When the status was first seen.", "Início").unit("UTC").notNull().public(),
+		own("ended_at", Timestamp, "When it was seen to have ended; NULL while it lasts.", "Fim").unit("UTC").public(),
 		like(Requests, "request_type"),
 		like(Requests, "id"),
 		like(Requests, "deal_status"),
 		seller(),
 		state(),
-		own("days", Real, "Length of the stay; of one that lasts, up to the start of the day on which the marts were last brought up to date (_marts.as_of).", "Dias").unit("days").notNull(),
-		own("is_open", Boolean, "Whether the stay lasts.", "Em aberto").notNull().check(),
-		own("is_inferred", Boolean, "1 where the record was first seen in this status, so that the stay may be longer than days says.", "Início não observado").notNull().check(),
+		own("days", Real, "Length of the stay; of one that lasts, up to the start of the day on which the marts were last brought up to date (_marts.as_of).", "Dias").unit("days").notNull().public(),
+		own("is_open", Boolean, "Whether the stay lasts.", "Em aberto").notNull().check().public(),
+		own("is_inferred", Boolean, "1 where the record was first seen in this status, so that the stay may be longer than days says.", "Início não observado").notNull().check().public(),
 	},
 }
 
@@ -115,13 +115,13 @@ var BiRevenueMonth = &Table{
 	Name: "bi_revenue_month", Label: "Receita por mês", Shape: Mart, Indices: [][]string{{"month", "state", "kind"}},
 	Doc: "Live orders by month, state and kind.",
 	Columns: []Column{
-		month("month", "Month of the order, YYYY-MM in the platform's time zone; NULL where the platform does not say.", "Mês"),
+		month("month", "Month of the order, YYYY-MM in the platform's time zone; NULL where the platform does not say.", "Mês").public(),
 		state(),
 		like(Requests, "kind"),
-		own("orders", BigInt, "Orders.", "Pedidos").unit("deals").notNull(),
-		own("final_value", Real, "Sum of their final values.", "Valor final").unit(NotStated),
-		kwp("Sum of their power.", "Potência (kWp)"),
-		own("value_per_wp", Real, "Final value per Wp, over the orders that have both a final value and power.", "R$/Wp").unit("final_value per Wp"),
+		own("orders", BigInt, "Orders.", "Pedidos").unit("deals").notNull().public(),
+		own("final_value", Real, "Sum of their final values.", "Valor final").unit(NotStated).public(),
+		kwp("Sum of their power.", "Potência (kWp)").public(),
+		own("value_per_wp", Real, "Final value per Wp, over the orders that have both a final value and power.", "R$/Wp").unit("final_value per Wp").public(),
 	},
 }
 
@@ -135,12 +135,12 @@ var BiDiscounts = &Table{
 		customer(),
 		customerName(),
 		isOrder(),
-		own("deals", BigInt, "Deals.", "Negócios").unit("deals").notNull(),
-		own("original_value", Real, "Sum of their values before discount and surcharge.", "Valor original").unit(NotStated),
-		own("discount", Real, "Sum of their discounts, as the platform gives them.", "Desconto").unit(NotStated),
-		own("surcharge", Real, "Sum of their surcharges, as the platform gives them.", "Acréscimo").unit(NotStated),
-		own("final_value", Real, "Sum of their final values.", "Valor final").unit(NotStated),
-		own("reduction", Real, "How much of the original value the final one takes off: 1 - final / original, over the deals that have both; below zero where surcharges outweigh.", "Redução").unit("fraction"),
+		own("deals", BigInt, "Deals.", "Negócios").unit("deals").notNull().public(),
+		own("original_value", Real, "Sum of their values before discount and surcharge.", "Valor original").unit(NotStated).public(),
+		own("discount", Real, "Sum of their discounts, as the platform gives them.", "Desconto").unit(NotStated).public(),
+		own("surcharge", Real, "Sum of their surcharges, as the platform gives them.", "Acréscimo").unit(NotStated).public(),
+		own("final_value", Real, "Sum of their final values.", "Valor final").unit(NotStated).public(),
+		own("reduction", Real, "How much of the original value the final one takes off: 1 - final / original, over the deals that have both; below zero where surcharges outweigh.", "Redução").unit("fraction").public(),
 	},
 }
 
@@ -149,16 +149,16 @@ var BiLeadTime = &Table{
 	Name: "bi_lead_time", Label: "Prazos", Shape: Mart, Key: []string{"request_key"},
 	Doc: "How long each live order took from budget to order to billing. NULL where one of the two dates is missing.",
 	Columns: []Column{
-		own("request_key", Surrogate, "The order.", "Pedido (chave)").notNull().clause("REFERENCES bi_requests(request_key)"),
+		own("request_key", Surrogate, "The order.", "Pedido (chave)").notNull().clause("REFERENCES bi_requests(request_key)").public(),
 		like(Requests, "id"),
 		seller(),
 		state(),
-		localDate("budget_date", "Day on which the budget was created.", "Data do orçamento"),
-		localDate("order_date", "Day on which the order was created.", "Data do pedido"),
+		localDate("budget_date", "Day on which the budget was created.", "Data do orçamento").public(),
+		localDate("order_date", "Day on which the order was created.", "Data do pedido").public(),
 		like(Requests, "billing_date"),
-		own("days_to_order", Real, "From the budget to the order.", "Dias do orçamento ao pedido").unit("days"),
-		own("days_to_billing", BigInt, "From the day of the order to that of billing, which has no time of day.", "Dias do pedido ao faturamento").unit("calendar days"),
-		own("days_in_all", BigInt, "From the day of the budget to that of billing.", "Dias do orçamento ao faturamento").unit("calendar days"),
+		own("days_to_order", Real, "From the budget to the order.", "Dias do orçamento ao pedido").unit("days").public(),
+		own("days_to_billing", BigInt, "From the day of the order to that of billing, which has no time of day.", "Dias do pedido ao faturamento").unit("calendar days").public(),
+		own("days_in_all", BigInt, "From the day of the budget to that of billing.", "Dias do orçamento ao faturamento").unit("calendar days").public(),
 	},
 }
 
@@ -168,14 +168,14 @@ var BiStock = &Table{
 	Doc: "Stock of each item of the catalogue at each distribution centre that lists it or has sold it lately, and how long it lasts. An item without a list of centres has its whole stock under ''.",
 	Columns: []Column{
 		equipmentKey(BigInt),
-		own("center_code", Text, "Code of the distribution centre; empty where the platform names none.", "Centro de distribuição: código").notNull(),
+		own("center_code", Text, "Code of the distribution centre; empty where the platform names none.", "Centro de distribuição: código").notNull().public(),
 		like(Equipments, "product_code"),
 		like(equipmentInventory, "current"),
 		like(equipmentInventory, "reserved"),
 		like(equipmentInventory, "minimum"),
-		own("sold_30d", Real, "Pieces on live orders of the last 30 days, today among them.", "Vendido em 30 dias").unit("pieces").notNull(),
-		own("sold_90d", Real, "Pieces on live orders of the last 90 days, today among them.", "Vendido em 90 dias").unit("pieces").notNull(),
-		own("days_of_cover", Real, "How long what is in stock and not reserved lasts if it sells as in the last 90 days: (current - reserved) / (sold_90d / 90). NULL where nothing was sold or the stock is not known.", "Dias de cobertura").unit("days"),
+		own("sold_30d", Real, "Pieces on live orders of the last 30 days, today among them.", "Vendido em 30 dias").unit("pieces").notNull().public(),
+		own("sold_90d", Real, "Pieces on live orders of the last 90 days, today among them.", "Vendido em 90 dias").unit("pieces").notNull().public(),
+		own("days_of_cover", Real, "How long what is in stock and not reserved lasts if it sells as in the last 90 days: (current - reserved) / (sold_90d / 90). NULL where nothing was sold or the stock is not known.", "Dias de cobertura").unit("days").public(),
 	},
 }
 
@@ -193,8 +193,8 @@ var BiCustomers = &Table{
 	Columns: concat([]Column{
 		customer(),
 		customerName(),
-		own("company_state", Text, "Federative unit (two letters) of the company.", "Empresa: UF"),
-		own("company_city", Text, "City of the company.", "Empresa: cidade"),
+		own("company_state", Text, "Federative unit (two letters) of the company.", "Empresa: UF").public(),
+		own("company_city", Text, "City of the company.", "Empresa: cidade").public(),
 	}, portfolio()),
 }
 
@@ -204,20 +204,20 @@ var BiFreshness = &Table{
 	Doc: "How fresh each stream is, as of the last run.",
 	Columns: []Column{
 		streamColumn(),
-		own("complete_through", Timestamp, "The moment up to which the mirror holds everything; NULL until the first load is complete.", "Completo até").unit("UTC"),
-		own("last_full_scan_at", Timestamp, "When everything was last read, whatever its date; disappearances show only then.", "Última leitura completa").unit("UTC"),
-		own("age_hours", Real, "Time from complete_through to as_of.", "Idade").unit("hours"),
-		own("initial_load_percent", Real, "How much of the first load is done; NULL when it is complete or the platform does not count.", "Carga inicial").unit("percent"),
-		own("last_run_at", Timestamp, "When the last run that read the stream ended.", "Última execução").unit("UTC"),
-		own("last_outcome", Text, "What became of the stream in that run: ok, failed or interrupted.", "Último resultado"),
-		own("rejects", BigInt, "Rejected records that wait to be replayed.", "Rejeitados").unit("records").notNull(),
-		own("as_of", Timestamp, "When this row was written.", "Em").unit("UTC").notNull(),
+		own("complete_through", Timestamp, "The moment up to which the mirror holds everything; NULL until the first load is complete.", "Completo até").unit("UTC").public(),
+		own("last_full_scan_at", Timestamp, "When everything was last read, whatever its date; disappearances show only then.", "Última leitura completa").unit("UTC").public(),
+		own("age_hours", Real, "Time from complete_through to as_of.", "Idade").unit("hours").public(),
+		own("initial_load_percent", Real, "How much of the first load is done; NULL when it is complete or the platform does not count.", "Carga inicial").unit("percent").public(),
+		own("last_run_at", Timestamp, "When the last run that read the stream ended.", "Última execução").unit("UTC").public(),
+		own("last_outcome", Text, "What became of the stream in that run: ok, failed or interrupted.", "Último resultado").public(),
+		own("rejects", BigInt, "Rejected records that wait to be replayed.", "Rejeitados").unit("records").notNull().public(),
+		own("as_of", Timestamp, "When this row was written.", "Em").unit("UTC").notNull().public(),
 	},
 }
 
 // martKey ties a line to its deal among the marts, so that tools join those.
 func martKey() Column {
-	return own("request_key", BigInt, "The deal this belongs to.", "Negócio (chave)").notNull().clause("REFERENCES bi_requests(request_key)")
+	return own("request_key", BigInt, "The deal this belongs to.", "Negócio (chave)").notNull().clause("REFERENCES bi_requests(request_key)").public()
 }
 
 func seller() Column {
@@ -225,7 +225,7 @@ func seller() Column {
 }
 
 func sellerName() Column {
-	return own("seller_name", Text, "First name and surname of the seller.", "Vendedor").private()
+	return own("seller_name", Text, "First name and surname of the seller.", "Vendedor").personal()
 }
 
 func customer() Column {
@@ -233,15 +233,15 @@ func customer() Column {
 }
 
 func customerName() Column {
-	return own("company_name", Text, "Legal name of the company, else its trade name.", "Empresa").private()
+	return own("company_name", Text, "Legal name of the company, else its trade name.", "Empresa").personal()
 }
 
 func state() Column {
-	return own("state", Text, "Federative unit (two letters) of the delivery; where none is given, of the company.", "UF")
+	return own("state", Text, "Federative unit (two letters) of the delivery; where none is given, of the company.", "UF").public()
 }
 
 func isOrder() Column {
-	return own("is_order", Boolean, "1 for an order, 0 for a budget.", "É pedido").notNull().check()
+	return own("is_order", Boolean, "1 for an order, 0 for a budget.", "É pedido").notNull().check().public()
 }
 
 func month(name, doc, label string) Column { return own(name, Text, doc, label) }
@@ -255,13 +255,13 @@ func kwp(doc, label string) Column { return own("power_kwp", Real, doc, label).u
 // portfolio is what there is to say of someone's live deals.
 func portfolio() []Column {
 	return []Column{
-		own("budgets", BigInt, "Budgets that are no orders.", "Orçamentos").unit("deals").notNull(),
-		own("budgets_value", Real, "Sum of the final values of the budgets.", "Valor dos orçamentos").unit(NotStated),
-		own("orders", BigInt, "Orders.", "Pedidos").unit("deals").notNull(),
-		own("orders_value", Real, "Sum of the final values of the orders.", "Valor dos pedidos").unit(NotStated),
-		kwp("Sum of the power of the orders.", "Potência dos pedidos (kWp)").named("orders_power_kwp"),
-		localDate("first_order_date", "Day of the first order.", "Primeiro pedido"),
-		localDate("last_order_date", "Day of the last order.", "Último pedido"),
+		own("budgets", BigInt, "Budgets that are no orders.", "Orçamentos").unit("deals").notNull().public(),
+		own("budgets_value", Real, "Sum of the final values of the budgets.", "Valor dos orçamentos").unit(NotStated).public(),
+		own("orders", BigInt, "Orders.", "Pedidos").unit("deals").notNull().public(),
+		own("orders_value", Real, "Sum of the final values of the orders.", "Valor dos pedidos").unit(NotStated).public(),
+		kwp("Sum of the power of the orders.", "Potência dos pedidos (kWp)").named("orders_power_kwp").public(),
+		localDate("first_order_date", "Day of the first order.", "Primeiro pedido").public(),
+		localDate("last_order_date", "Day of the last order.", "Último pedido").public(),
 	}
 }
 

@@ -6,10 +6,10 @@ package schema
 var Marts = &Table{
 	Name: "_marts", Doc: "One row about the marts; none before they are built.", Label: "Sobre os marts", Shape: Ledger, Key: []string{"marts_id"},
 	Columns: []Column{
-		own("marts_id", Surrogate, "Always 1.", "Chave").clause("CHECK (marts_id = 1)"),
-		own("recipe", Text, "What they were built by: version, time zone, power unit. Another one makes them be built anew.", "Receita").notNull(),
-		own("as_of", Date, "Day in the platform's time zone up to which open stays and recent sales are counted.", "Referência").notNull(),
-		own("refreshed_at", Timestamp, "When they were last brought up to date.", "Atualizado em").unit("UTC").notNull(),
+		own("marts_id", Surrogate, "Always 1.", "Chave").clause("CHECK (marts_id = 1)").public(),
+		own("recipe", Text, "What they were built by: version, time zone, power unit. Another one makes them be built anew.", "Receita").notNull().public(),
+		own("as_of", Date, "Day in the platform's time zone up to which open stays and recent sales are counted.", "Referência").notNull().public(),
+		own("refreshed_at", Timestamp, "When they were last brought up to date.", "Atualizado em").unit("UTC").notNull().public(),
 	},
 }
 
@@ -19,8 +19,8 @@ var Stale = &Table{
 	Label: "Alterações pendentes nos marts", Shape: Ledger, Key: []string{"table_name", "key"},
 	Columns: []Column{
 		rootColumn(),
-		own("key", BigInt, "Surrogate key of the record.", "Chave").notNull(),
-		own("name", Text, "The request's id or the item's product code, by which the marts find what else is concerned.", "Identificador").notNull(),
+		own("key", BigInt, "Surrogate key of the record.", "Chave").notNull().public(),
+		own("name", Text, "The request's id or the item's product code, by which the marts find what else is concerned.", "Identificador").notNull().public(),
 	},
 }
 
@@ -30,11 +30,11 @@ var Deals = &Table{
 	Indices: [][]string{{"cohort_month", "seller_email", "state", "is_order", "days_to_order"}},
 	Columns: []Column{
 		own("request_key", Surrogate, "The row that speaks for the deal: one that is not gone rather than one that is, an order rather than a budget.", "Negócio (chave)").
-			notNull().clause("REFERENCES requests(request_key)"),
-		month("cohort_month", "Month in which the budget was created, YYYY-MM in the platform's time zone.", "Mês do orçamento"),
+			notNull().clause("REFERENCES requests(request_key)").public(),
+		month("cohort_month", "Month in which the budget was created, YYYY-MM in the platform's time zone.", "Mês do orçamento").public(),
 		seller(),
 		state(),
-		own("is_order", Boolean, "Whether the deal is, or has been, an order.", "É ou foi pedido").notNull().check(),
-		own("days_to_order", Real, "From the budget to the order.", "Dias do orçamento ao pedido").unit("days"),
+		own("is_order", Boolean, "Whether the deal is, or has been, an order.", "É ou foi pedido").notNull().check().public(),
+		own("days_to_order", Real, "From the budget to the order.", "Dias do orçamento ao pedido").unit("days").public(),
 	},
 }

@@ -5,40 +5,44 @@
 // label, whether it is personal data. Everything else derives from these declarations: the DDL and
 // additive migrations (store), the flattener's plan and its drift report (sync/flatten), the data
 // dictionary (_columns) and the documentation (schema commands). A new platform field is one added
-// line here. A [Stream] is data as well: which list of the platform fills which table, and how it
-// is asked for.
+// line here, masked in published copies unless that line says public. A [Stream] is data as well:
+// which list of the platform fills which table, and how it is asked for.
 //
 // # Shape of the mirror
 //
-// Two root tables, requests and equipments, hold one row per record of the platform, keyed by an integer surrogate
-// key (random text keys in child tables cost two to three times as much) and unique by a natural key of two columns:
-// (request_type, id) and (type, product_code). Under a root hang tables of three shapes:
+// Two root tables, requests and equipments, hold one row per record of the platform, keyed by an
+// integer surrogate key (random text keys in child tables cost two to three times as much) and
+// unique by a natural key of two columns: (request_type, id) and (type, product_code). Under a root
+// hang tables of three shapes:
 //
 //   - [One]: an object of the record. A row exists exactly when the platform sent an object there.
-//   - [Many]: an array of objects, or of plain strings. Rows carry the 1-based position of their element.
+//   - [Many]: an array of objects, or of plain strings. Rows carry the 1-based position of their
+//     element.
 //   - [Values]: several arrays of numbers gathered in one table, told apart by a name.
 //
-// Child rows are written together with their root row, in one transaction. A child table's key starts with the
-// root's surrogate key, so a record's rows lie side by side on disk (WITHOUT ROWID). Foreign keys are declared, because tools
-// infer joins from them, but not enforced while writing: the writer writes whole records, and a check per row
-// would cost a seventh of the load.
+// Child rows are written together with their root row, in one transaction. A child table's key
+// starts with the root's surrogate key, so a record's rows lie side by side on disk (WITHOUT
+// ROWID). Foreign keys are declared, because tools infer joins from them, but not enforced while
+// writing: the writer writes whole records, and a check per row would cost a seventh of the load.
 //
-// The platform only ever shows the present. What analysts need of the past stands in [History] tables, which follow some columns of a
-// root and of what hangs under it: a row is an interval in which they did not change, the open one has valid_to NULL, and
-// the intervals of a key follow each other without gaps for as long as the platform lists it. They are written with the
-// record, and never when only other columns changed.
+// The platform only ever shows the present. What analysts need of the past stands in [History]
+// tables, which follow some columns of a root and of what hangs under it: a row is an interval in
+// which they did not change, the open one has valid_to NULL, and the intervals of a key follow each
+// other without gaps for as long as the platform lists it. They are written with the record, and
+// never when only other columns changed.
 //
-// [Mart] tables, named bi_*, hold the same facts once more in the form in which questions are asked of them. They can be built from the other
-// tables at any time. One whose groups may be unknown has no primary key: NULL stands for the unknown group.
+// [Mart] tables, named bi_*, hold the same facts once more in the form in which questions are asked
+// of them. They can be built from the other tables at any time. One whose groups may be unknown has
+// no primary key: NULL stands for the unknown group.
 //
-// Tables whose name starts with an underscore are the ledger: what ran, up to when the mirror is complete, what was
-// rejected, what drifted. They have no place in the platform's records.
+// Tables whose name starts with an underscore are the ledger: what ran, up to when the mirror is
+// complete, what was rejected, what drifted. They have no place in the platform's records.
 //
 // # Types
 //
-// Declared types are exactly those of the Type constants. ODBC, Metabase and DuckDB map them well, whereas INTEGER
-// columns overflow at 32 bits over ODBC, and DECIMAL and STRICT tables break it. Values are guarded by
-// CHECK where that is cheap.
+// Declared types are exactly those of the Type constants. ODBC, Metabase and DuckDB map them well,
+// whereas INTEGER columns overflow at 32 bits over ODBC, and DECIMAL and STRICT tables break it.
+// Values are guarded by CHECK where that is cheap.
 package schema
 
 import (
@@ -46,8 +50,9 @@ import (
 	"strings"
 )
 
-// Version numbers the model; it grows by one with every change of a table. The database remembers the version that
-// last wrote it, and refuses a binary that knows less.
+// Version numbers the model; it grows by one with every change of a table, which
+// testdata/ddl.golden holds it to. The database remembers the version that last wrote it, and
+// refuses a binary that knows less.
 const Version = 4
 
 // Type is a column's declared SQL type.
@@ -82,22 +87,28 @@ const (
 	Ledger               // not fed by records
 )
 
+// Privacy says what a masked copy holds of a column. All but Public columns count as personal data.
+type Privacy int
+
+// The privacies. Every column of the mirror declares one of the last three.
+const (
+	Undeclared Privacy = iota // nothing: a column nobody thought about is masked
+	Personal                  // nothing
+	Counted                   // a stable pseudonym: people or companies are counted and joined by it
+	Public                    // its values: they can hold no personal data
+)
+
 // Column is one column of a table.
 type Column struct {
 	Name string
 	Type Type
-	// Path is the JSON Pointer of the value, relative to the table's own element; "" when no field feeds the column.
-	// In a Many table over plain strings the one value column has Path ".".
-	Path  string
-	Doc   string // meaning, in English
-	Unit  string // "" where a unit makes no sense, NotStated where the platform does not say
-	Label string // for people, in Portuguese
-	// Public marks a column that can hold no personal data. Its absence means personal: a column nobody thought
-	// about is masked in published copies.
-	Public bool
-	// Counted marks a personal column that people or companies are counted and joined by: a masked copy holds a stable
-	// pseudonym there. In any other personal column it holds nothing.
-	Counted bool
+	// Path is the JSON Pointer of the value, relative to the table's own element; "" when no field
+	// feeds the column. In a Many table over plain strings the one value column has Path ".".
+	Path    string
+	Doc     string // meaning, in English
+	Unit    string // "" where a unit makes no sense, NotStated where the platform does not say
+	Label   string // for people, in Portuguese
+	Privacy Privacy
 	Local   bool   // a Timestamp without zone at the source, kept as local text
 	Not     bool   // NOT NULL
 	Clause  string // further SQL: CHECK, DEFAULT, REFERENCES
@@ -121,8 +132,8 @@ type Table struct {
 	Unique  []string   // the natural key of a Root: always two columns
 	Indices [][]string // secondary indices; see IndexDDL
 	Arrays  []Array    // of a Values table
-	// Bare is the field a plain string stands for where the array at Path holds one in place of an object: "x" is
-	// read as {Bare: "x"}. "" when a plain string has no meaning there.
+	// Bare is the field a plain string stands for where the array at Path holds one in place of an
+	// object: "x" is read as {Bare: "x"}. "" when a plain string has no meaning there.
 	Bare     string
 	Of       *Table   // of a History table: the root whose records it follows
 	Sources  []Source // of a History table
@@ -163,7 +174,8 @@ func (t *Table) Tables() []*Table {
 	return all
 }
 
-// All returns every table of the mirror: the roots with what hangs under them, the history, the marts, then the ledger.
+// All returns every table of the mirror: the roots with what hangs under them, the history, the
+// marts, then the ledger.
 func All() []*Table {
 	var all []*Table
 	for _, r := range Roots() {
@@ -192,8 +204,9 @@ func Find(name string) *Table {
 	return nil
 }
 
-// Rows are rows of one table on their way into it: Values holds them one after another, each as long as the table
-// has columns and in the columns' order. A value is nil, a string, an int64, a float64 or a []byte.
+// Rows are rows of one table on their way into it: Values holds them one after another, each as
+// long as the table has columns and in the columns' order. A value is nil, a string, an int64, a
+// float64 or a []byte.
 type Rows struct {
 	Table  *Table
 	Values []any
@@ -216,8 +229,9 @@ var oddNames = map[string]string{
 	"first6digits": "first6_digits",
 }
 
-// SnakeCase turns a JSON name or pointer into a column name: words are split where a capital follows a small letter, where
-// a word follows an acronym, and around digits; the steps of a pointer are joined by sep.
+// SnakeCase turns a JSON name or pointer into a column name: words are split where a capital
+// follows a small letter, where a word follows an acronym, and around digits; the steps of a
+// pointer are joined by sep.
 func SnakeCase(pointer, sep string) string {
 	var out []string
 	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {

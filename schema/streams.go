@@ -75,7 +75,7 @@ func streamColumn() Column {
 	for _, s := range Streams {
 		names = append(names, s.Name)
 	}
-	return own("stream", Text, alternatives(names), "Fluxo").notNull()
+	return own("stream", Text, alternatives(names), "Fluxo").notNull().public()
 }
 
 // rootColumn names a root table, in the ledger.
@@ -84,7 +84,7 @@ func rootColumn() Column {
 	for _, root := range Roots() {
 		names = append(names, root.Name)
 	}
-	return own("table_name", Text, alternatives(names), "Tabela").notNull()
+	return own("table_name", Text, alternatives(names), "Tabela").notNull().public()
 }
 
 // alternatives is "a, b or c.".

@@ -58,9 +58,10 @@ func floors() map[string][]string {
 // storeTest.
 func floorsOfTests() map[string][]string {
 	return map[string][]string{
-		"store/marts": {"store/publish"},
-		"sync/pull":   {simulation, "store/forget", "store/publish"},
-		"sync/push":   {simulation},
+		"store/marts":   {"store/publish"},
+		"store/publish": {"store/forget"},
+		"sync/pull":     {simulation, "store/forget", "store/publish"},
+		"sync/push":     {simulation},
 	}
 }
 

@@ -55,7 +55,7 @@ func newSchemaColumnsCommand(a *app) *cobra.Command {
 			for _, s := range tables {
 				for _, c := range s.Columns {
 					personal := "yes"
-					if c.Public {
+					if c.Privacy == schema.Public {
 						personal = ""
 					}
 					t.Add(s.Name, c.Name, string(c.Type), schema.SourcePath(s, c), c.Unit, c.Label, personal, c.Doc)

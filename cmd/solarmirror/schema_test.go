@@ -48,3 +48,19 @@ console.log(JSON.stringify(verdicts));`)
 		t.Errorf("the broken diagram is %q", last)
 	}
 }
+
+// Not parallel: the tests that are wait until the table is as it was.
+func TestUndeclaredColumnIsListedAsPersonal(t *testing.T) {
+	declared := schema.Runs.Columns
+	t.Cleanup(func() { schema.Runs.Columns = declared })
+	schema.Runs.Columns = []schema.Column{{Name: "started_by", Type: schema.Text, Doc: "Who.", Label: "Quem"}}
+	var out strings.Builder
+	cmd := newSchemaColumnsCommand(&app{stdout: &out})
+	cmd.SetArgs([]string{"_runs"})
+	if err := cmd.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	if !regexp.MustCompile(`(?m)^_runs +started_by +TEXT +Quem +yes +Who\.$`).MatchString(out.String()) {
+		t.Errorf("schema columns prints\n%s", &out)
+	}
+}

@@ -32,7 +32,7 @@ const withFurtherStreams = "solarmirror-with-further-streams"
 func declareFurtherStreams() {
 	kept := schema.Requests.Columns[slices.Index(schema.Requests.ColumnNames(), "extra"):]
 	key := func(name, root string, t schema.Type) schema.Column {
-		c := schema.Column{Name: name, Type: t, Public: true, Doc: "Key.", Label: "Chave"}
+		c := schema.Column{Name: name, Type: t, Privacy: schema.Public, Doc: "Key.", Label: "Chave"}
 		if t == schema.BigInt {
 			c.Not, c.Clause = true, "REFERENCES "+root+"("+name+")"
 		}
@@ -40,12 +40,12 @@ func declareFurtherStreams() {
 	}
 	column := func(path string, t schema.Type) schema.Column {
 		name := schema.SnakeCase(path, "_")
-		return schema.Column{Name: name, Type: t, Path: path, Doc: "As sent.", Label: name, Public: true}
+		return schema.Column{Name: name, Type: t, Path: path, Doc: "As sent.", Label: name, Privacy: schema.Public}
 	}
-	position := schema.Column{Name: "position", Type: schema.BigInt, Not: true, Public: true, Doc: "Place in the list.", Label: "Posição"}
-	kind := schema.Column{Name: "inspection_type", Type: schema.Text, Not: true, Public: true, Doc: "Always site.", Label: "Tipo"}
+	position := schema.Column{Name: "position", Type: schema.BigInt, Not: true, Privacy: schema.Public, Doc: "Place in the list.", Label: "Posição"}
+	kind := schema.Column{Name: "inspection_type", Type: schema.Text, Not: true, Privacy: schema.Public, Doc: "Always site.", Label: "Tipo"}
 	inspector, email := column("/inspector/name", schema.Text), column("/inspector/email", schema.Text)
-	inspector.Public, email.Public, email.Counted = false, false, true
+	inspector.Privacy, email.Privacy = schema.Undeclared, schema.Counted
 
 	photos := &schema.Table{
 		Name: "inspection_photos", Doc: "Photos of an inspection.", Label: "Fotos", Shape: schema.Many, Path: "/photos", Key: []string{"inspection_key", "position"},

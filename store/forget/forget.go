@@ -149,10 +149,10 @@ func isContact(column string) bool {
 	return slices.ContainsFunc(contacts, func(prefix string) bool { return strings.HasPrefix(column, prefix) })
 }
 
-// personalColumns are those that can be blanked.
+// personalColumns are those that can be blanked: texts, and whatever a field of the record feeds.
 func personalColumns(t *schema.Table) (columns []schema.Column) {
 	for _, c := range t.Columns {
-		if !c.Public && !t.IsKey(c.Name) && !slices.Contains(t.Unique, c.Name) && c.Type == schema.Text {
+		if c.Privacy != schema.Public && !t.IsKey(c.Name) && !slices.Contains(t.Unique, c.Name) && (c.Type == schema.Text || c.Path != "") {
 			columns = append(columns, c)
 		}
 	}

@@ -69,9 +69,9 @@ func (m *Masking) parameters() []any {
 // expression is what a column of the copy is made of.
 func (m *Masking) expression(t *schema.Table, c schema.Column) string {
 	switch {
-	case c.Public:
+	case c.Privacy == schema.Public:
 		return c.Name
-	case c.Counted:
+	case c.Privacy == schema.Counted:
 		return fmt.Sprintf(pseudonymCall, c.Name)
 	case c.Name == extraColumn && t.Shape == schema.Root && len(m.KeepExtra) > 0:
 		return fmt.Sprintf(extraCall, c.Name)
@@ -86,9 +86,9 @@ func (m *Masking) expression(t *schema.Table, c schema.Column) string {
 // remark is what the data dictionary of the copy adds about a column; "" where nothing is masked.
 func (m *Masking) remark(t *schema.Table, c schema.Column) string {
 	switch {
-	case c.Public:
+	case c.Privacy == schema.Public:
 		return ""
-	case c.Counted:
+	case c.Privacy == schema.Counted:
 		return " In this copy: a pseudonym, the same in every table."
 	case c.Name == extraColumn && t.Shape == schema.Root && len(m.KeepExtra) > 0:
 		return " In this copy: only " + strings.Join(m.KeepExtra, ", ") + "."

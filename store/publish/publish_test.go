@@ -12,11 +12,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/forget"
 	"solarmirror/store/outbox"
 	"solarmirror/store/sqlitefile"
 	"solarmirror/store/storetest"
@@ -113,7 +115,7 @@ func TestMaskedCopy(t *testing.T) {
 	for _, table := range schema.All() {
 		var columns []string
 		for _, c := range table.Columns {
-			if c.Public && !(table == schema.Columns && c.Name == "description") {
+			if c.Privacy == schema.Public && !(table == schema.Columns && c.Name == "description") {
 				columns = append(columns, "quote("+c.Name+")")
 			}
 		}
@@ -149,6 +151,41 @@ func TestMaskedCopy(t *testing.T) {
 	must(t, err)
 	defer func() { must(t, read.Close()) }()
 	storetest.Sound(t, read.Reader())
+}
+
+// Not parallel: the tests that are wait until the table is as it was.
+func TestUndeclaredColumnIsMaskedAndForgotten(t *testing.T) {
+	declared := schema.Requests.Columns
+	t.Cleanup(func() { schema.Requests.Columns = declared })
+	schema.Requests.Columns = append(slices.Clone(declared),
+		schema.Column{Name: "customer_name_2", Type: schema.Text, Path: "/customerName2", Doc: "Another name.", Label: "Nome"},
+		schema.Column{Name: "customer_age", Type: schema.BigInt, Path: "/customerAge", Doc: "Age.", Label: "Idade"})
+	path, to := mirrorPath(t), filepath.Join(t.TempDir(), "published.db")
+	m := filledMirror(t, path)
+	publishTo(t, path, masked(to))
+	db := openFile(t, to)
+	const filled = "SELECT count(customer_name_2) + count(customer_age) FROM requests"
+	if was, is := texts(t, m.Reader(), filled)[0], texts(t, db, filled)[0]; was != fmt.Sprint(2*filledRows) || is != "0" {
+		t.Errorf("%s values in the mirror, %s in the copy", was, is)
+	}
+	content, err := os.ReadFile(to)
+	must(t, err)
+	if bytes.Contains(content, []byte(storetest.Canary)) {
+		t.Errorf("the copy holds %q", storetest.Canary)
+	}
+	for column, doc := range map[string]string{"customer_name_2": "Another name.", "customer_age": "Age."} {
+		query := "SELECT personal || description FROM _columns WHERE column_name = '" + column + "'"
+		if got, want := texts(t, db, query)[0], "1"+doc+" Empty in this copy."; got != want {
+			t.Errorf("the copy's dictionary says %q, want %q", got, want)
+		}
+	}
+
+	const others = 3 * filledRows / 5 // two in five of the companies have this number
+	_, err = forget.Person(t.Context(), m, "11.222.333/0001-81", nil, time.Minute)
+	must(t, err)
+	if left := texts(t, m.Reader(), filled)[0]; left != fmt.Sprint(2*others) {
+		t.Errorf("%s values after one company is forgotten, want %d", left, 2*others)
+	}
 }
 
 func TestFullCopy(t *testing.T) {
@@ -360,7 +397,8 @@ func TestEveryPersonalColumnIsRemarked(t *testing.T) {
 	for _, table := range schema.All() {
 		for _, c := range table.Columns {
 			remark := m.remark(table, c)
-			if (remark == "") != c.Public || (m.expression(table, c) == c.Name) != c.Public {
+			public := c.Privacy == schema.Public
+			if (remark == "") != public || (m.expression(table, c) == c.Name) != public {
 				t.Errorf("%s.%s: %q, %s", table.Name, c.Name, remark, m.expression(table, c))
 			}
 			kinds[remark]++

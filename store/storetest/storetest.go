@@ -122,13 +122,13 @@ func FillRow(t *schema.Table, n int) []any {
 		switch {
 		case word != nil && c.Type == schema.Text:
 			values[i] = word[1]
-		case c.Counted && !t.IsKey(c.Name):
+		case c.Privacy == schema.Counted && !t.IsKey(c.Name):
 			values[i] = []string{"Ana." + Canary + "@Example.com", "ana." + Canary + "@example.com ", "11.222.333/0001-81", "11222333000181", ""}[n%5]
 		case c.Name == "extra":
 			values[i] = fmt.Sprintf(`{"/margin":0.%d,"/person":{"name":"%s","age":%d},"/products/0/sku":"s<%d>","/products/1/note":"%s"}`, n, Canary, n, n, Canary)
-		case !c.Public && c.Type == schema.Blob:
+		case c.Privacy != schema.Public && c.Type == schema.Blob:
 			values[i] = []byte(fmt.Sprint(Canary, " ", t.Name, ".", c.Name, n))
-		case !c.Public:
+		case c.Privacy != schema.Public:
 			values[i] = fmt.Sprint(Canary, " ", t.Name, ".", c.Name, n)
 		case c.Type == schema.Text:
 			values[i] = fmt.Sprint("público ", c.Name, n)

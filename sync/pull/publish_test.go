@@ -69,14 +69,14 @@ func (r *rig) personalValues() []string {
 				if text, ok := row[0].([]byte); ok {
 					row[0] = string(text)
 				}
-				if c.Public {
+				if c.Privacy == schema.Public {
 					fmt.Fprintln(public, row[0])
 				} else if text, ok := row[0].(string); ok {
 					private[text] = true
 				}
 			}
 			for path := range strings.FieldsSeq(schema.SourcePath(table, c)) {
-				publicPaths[path] = publicPaths[path] || c.Public
+				publicPaths[path] = publicPaths[path] || c.Privacy == schema.Public
 			}
 		}
 	}
@@ -152,7 +152,7 @@ func (r *rig) mustCountAlike(masked string) {
 	compared := 0
 	for _, table := range schema.All() {
 		for _, c := range table.Columns {
-			if !c.Counted || table.Name == "company_creations" {
+			if c.Privacy != schema.Counted || table.Name == "company_creations" {
 				continue
 			}
 			compared++

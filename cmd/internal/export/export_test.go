@@ -126,3 +126,13 @@ func TestOnlyChangedMonths(t *testing.T) {
 	exec(t, m, "UPDATE requests SET order_created = NULL, budget_created = NULL, _changed_at = '2026-03-04 00:00:00.000' WHERE request_key = 1")
 	export("a move to no month", 1+family, 0)
 }
+
+func TestManifestSaysWhatIsPersonal(t *testing.T) {
+	t.Parallel()
+	for privacy, want := range map[schema.Privacy]bool{schema.Undeclared: true, schema.Personal: true, schema.Counted: true, schema.Public: false} {
+		got := describe(&schema.Table{Columns: []schema.Column{{Name: "customer_name_2", Type: schema.Text, Privacy: privacy}}})
+		if got.Columns[0].Personal != want {
+			t.Errorf("privacy %d: %+v", privacy, got.Columns[0])
+		}
+	}
+}

@@ -72,7 +72,7 @@ func describe(t *schema.Table) Table {
 	out := Table{Name: t.Name, Description: t.Doc, Label: t.Label}
 	for _, c := range t.Columns {
 		out.Columns = append(out.Columns, Column{
-			Name: c.Name, Type: string(c.Type), Nullable: nullable(t, c), Description: c.Doc, Label: c.Label, Unit: c.Unit, Personal: !c.Public,
+			Name: c.Name, Type: string(c.Type), Nullable: nullable(t, c), Description: c.Doc, Label: c.Label, Unit: c.Unit, Personal: c.Privacy != schema.Public,
 		})
 	}
 	return out
