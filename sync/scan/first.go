@@ -114,7 +114,8 @@ func beyond(first []uint64, records []Record) (list []Record) {
 const fewRows = 4
 
 // pageNumbersCount fails where the second page of a list is its first page in every size, so that
-// it cannot be told whether the platform looks at the page number.
+// it cannot be told whether the platform looks at the page number. A page of another size that holds
+// more shows that the list does not end on its first page.
 func (s *Scan) pageNumbersCount(ctx context.Context, first []uint64) error {
 	for _, limit := range append([]int{odd(len(first) / 2)}, usualLimits()...) {
 		if limit >= len(first) || len(first) <= fewRows {
@@ -126,6 +127,7 @@ func (s *Scan) pageNumbersCount(ctx context.Context, first []uint64) error {
 				return err
 			}
 			if len(records) > 0 && records[0].ID != first[0] {
+				s.repeated = len(beyond(first, records)) > 0
 				return nil
 			}
 		}

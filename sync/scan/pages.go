@@ -126,7 +126,7 @@ func (s *Scan) closeSeams(ctx context.Context, moved int, emit emitter) (open in
 		promise = ""
 		var seams []int
 		for _, seam := range s.openSeams() {
-			if s.pages.bounds[seam+1] > moved {
+			if s.pages.bounds[seam+2] > moved {
 				seams = append(seams, seam)
 			} else {
 				promise = "read in pages of one size; rows at the edges of pages rest on a second reading that was the same"

@@ -113,6 +113,7 @@ type round struct {
 	lastSpan  span
 	repeats   int  // slices in a row that were the one before again
 	emptied   bool // nothing was answered where rows had been listed
+	repeated  bool // the first page was answered for a later one that holds more
 }
 
 // mark is what a pass remembers of a row it has read.
@@ -182,7 +183,7 @@ func (s *Scan) run(ctx context.Context, emit emitter) error {
 			return err
 		}
 		moved := s.moved()
-		proven = proven && moved == 0 && !s.emptied
+		proven = proven && moved == 0 && !s.emptied && !s.repeated
 		missing := s.total - (len(s.known) - len(s.gone))
 		if proven {
 			inOrder++
