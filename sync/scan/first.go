@@ -127,7 +127,7 @@ func (s *Scan) pageNumbersCount(ctx context.Context, first []uint64) error {
 				return err
 			}
 			if len(records) > 0 && records[0].ID != first[0] {
-				s.repeated = len(beyond(first, records)) > 0
+				s.repeated = s.repeated || len(beyond(first, records)) > 0
 				return nil
 			}
 		}

@@ -157,10 +157,11 @@ const endPages = 2
 func (s *Scan) readPagesForward(ctx context.Context, emit emitter) error {
 	p := &s.pages
 	p.ids, p.answers, p.bounds, p.ended = p.ids[:0], p.answers[:0], append(p.bounds[:0], 0), false
-	end := 0           // pages up to the last one with a new row
-	thin := 0          // pages that brought few new rows
-	again := false     // the page behind them is read a second time, and the last of them if it was full
-	repeating := false // pages behind the first hold rows of the first
+	end := 0                               // pages up to the last one with a new row
+	thin := 0                              // pages that brought few new rows
+	again := false                         // the page behind them is read a second time, and the last of them if it was full
+	repeating := false                     // pages behind the first hold rows of the first
+	var behind struct{ empty, again bool } // what answered since the last new row: nothing, the page before
 	for number := 0; ; number++ {
 		before := s.seen
 		ids, news, err := s.readPage(ctx, span{number, s.Limit, 0}, s.followingPages(number), emit)
@@ -177,6 +178,8 @@ func (s *Scan) readPagesForward(ctx context.Context, emit emitter) error {
 			return &ChurnError{Requests: s.asked, Planned: PlannedRequests(s.seen, s.Limit), Rows: s.seen}
 		}
 		if len(news) > 0 {
+			s.repeated = s.repeated || behind.again
+			behind.empty, behind.again = false, false
 			end, again = number+1, false
 			p.ended = len(ids) < p.answers[0].rows
 			continue
@@ -192,6 +195,8 @@ func (s *Scan) readPagesForward(ctx context.Context, emit emitter) error {
 			continue
 		}
 		repeating = len(ids) > 0
+		behind.empty = behind.empty || len(ids) == 0
+		behind.again = behind.again || len(ids) > 0 && number > 0 && p.answers[number] == p.answers[number-1]
 		if number+1-end < endPages && !again {
 			continue
 		}
@@ -204,6 +209,8 @@ func (s *Scan) readPagesForward(ctx context.Context, emit emitter) error {
 			number--
 		}
 	}
+	// A platform that pads its list answers every page behind the end alike.
+	s.repeated = s.repeated || behind.again && behind.empty
 	if end == 1 && repeating {
 		return s.pageNumbersCount(ctx, p.ids)
 	}

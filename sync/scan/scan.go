@@ -113,7 +113,7 @@ type round struct {
 	lastSpan  span
 	repeats   int  // slices in a row that were the one before again
 	emptied   bool // nothing was answered where rows had been listed
-	repeated  bool // the first page was answered for a later one that holds more
+	repeated  bool // a page was answered for a later one
 }
 
 // mark is what a pass remembers of a row it has read.
