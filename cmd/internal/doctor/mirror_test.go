@@ -12,7 +12,7 @@ import (
 	"solarmirror/sync/pull"
 )
 
-// makeMirror makes the mirror of f, lets fill write to it, and closes it.
+// makeMirror creates the mirror of f, lets fill write to it, and closes it.
 func makeMirror(t *testing.T, f *facts, fill func(*store.Mirror) error) {
 	t.Helper()
 	m, err := store.Open(t.Context(), f.Config.Mirror.Path, store.Options{Now: f.now})
@@ -73,7 +73,7 @@ func TestSchemaVersion(t *testing.T) {
 		make func(*testing.T, *facts)
 		want Verdict
 		says string
-		then Verdict // what integrity comes to
+		then Verdict // of the integrity check
 	}{
 		{"of this program", func(*testing.T, *facts) {}, OK, "this program's", OK},
 		{"older", func(t *testing.T, f *facts) { tamper(t, f, "UPDATE _meta SET schema_version = 1") }, Warning, "solarmirror sync", OK},
@@ -99,7 +99,7 @@ func TestSchemaVersion(t *testing.T) {
 	}
 }
 
-// overwrite changes a file that nothing has open.
+// overwrite changes a file that no program has open.
 func overwrite(t *testing.T, path string, change func([]byte) []byte) {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -115,7 +115,7 @@ func TestIntegrity(t *testing.T) {
 	t.Parallel()
 	f := newFacts(t)
 	makeMirror(t, f, empty)
-	// Not the first pages, which list the tables: the file opens, and is damaged where its data is.
+	// Keep the first pages, which list the tables: the file opens, and its data is damaged.
 	overwrite(t, f.Config.Mirror.Path, func(content []byte) []byte {
 		for i := len(content) * 3 / 4; i < len(content); i++ {
 			content[i] = 0xA5
@@ -130,7 +130,7 @@ func TestFreshness(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name    string
-		ages    map[string]time.Duration // of each stream; none: never complete
+		ages    map[string]time.Duration // by stream; a stream without one was never complete
 		want    Verdict
 		says    string
 		command string
@@ -153,7 +153,7 @@ func TestFreshness(t *testing.T) {
 	}
 }
 
-// complete makes streams complete as long ago as it says.
+// complete sets the watermarks of streams to the given ages.
 func complete(t *testing.T, m *store.Mirror, ages map[string]time.Duration) error {
 	tx, err := m.Begin(t.Context())
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// answering is a platform that lists n records in a bare array, whatever it is asked.
+// answering is a platform that answers every request with n records in a bare array.
 func answering(n int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		records := make([]string, n)
@@ -84,8 +84,8 @@ func TestReachabilityWithoutToken(t *testing.T) {
 	expect(t, see(t, "reachability", f), OK, "status 401", "no token")
 }
 
-// TestKeepsTheToken: the first contact is made without it.
-func TestKeepsTheToken(t *testing.T) {
+// TestFirstRequestHasNoToken: the first request does not send the token.
+func TestFirstRequestHasNoToken(t *testing.T) {
 	t.Parallel()
 	sent := make(chan string, 1)
 	f := newFacts(t, "PLATFORM_TOKEN=hunter2", "PLATFORM_BASE_URL="+serving(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -114,7 +114,7 @@ func TestUnreachable(t *testing.T) {
 	expect(t, see(t, "tls", f), Skipped, "not reached")
 }
 
-func TestExplainContact(t *testing.T) {
+func TestExplainRequestError(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		err  error
@@ -124,7 +124,7 @@ func TestExplainContact(t *testing.T) {
 		{fmt.Errorf("read: %w", context.DeadlineExceeded), "within 10s"},
 		{errors.New("connection reset"), "connection reset"},
 	} {
-		expect(t, explainContact("https://sales.example.com", tc.err), Failed, tc.says)
+		expect(t, explainRequestError("https://sales.example.com", tc.err), Failed, tc.says)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestPlainHTTP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		expect(t, checkPlain(u), want, "plain http")
+		expect(t, checkPlainHTTP(u), want, "plain http")
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 func checkFileModes(_ context.Context, f *facts) Finding {
-	if finding, bad := checkOutboxModes(f.Config.Outbox); bad {
+	if finding, failed := checkOutboxModes(f.Config.Outbox); failed {
 		return finding
 	}
 	dir, path := f.files.Dir, f.Config.Mirror.Path
@@ -31,9 +31,9 @@ func checkFileModes(_ context.Context, f *facts) Finding {
 	return pass("%s can be read and written, and so can its directory", path)
 }
 
-// checkOutboxModes checks that an outbox, if there is one, is private: the commands that use it
-// insist on that.
-func checkOutboxModes(o config.Outbox) (finding Finding, bad bool) {
+// checkOutboxModes fails when an outbox exists and other users have access to it: the outbox
+// commands refuse such a file.
+func checkOutboxModes(o config.Outbox) (finding Finding, failed bool) {
 	if _, err := os.Stat(o.Path); err != nil {
 		return Finding{}, false
 	}
