@@ -16,8 +16,8 @@ import (
 )
 
 // facts holds the inputs of the checks. Inputs that several checks share are gathered once, before
-// the first check. If gathering an input fails, its error is kept here, and the checks that need the
-// input are skipped.
+// the first check. If gathering an input fails, its error is kept here, and the checks that need
+// that input are skipped.
 type facts struct {
 	Options
 

@@ -10,7 +10,7 @@ import (
 	"solarmirror/cmd/internal/words"
 )
 
-// Print prints the status for people, or as one JSON object.
+// Print prints the status as tables, or as one JSON object.
 func (s *Status) Print(w io.Writer, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(w).Encode(s)
