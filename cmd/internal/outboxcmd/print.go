@@ -1,6 +1,7 @@
 package outboxcmd
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -118,11 +119,7 @@ func PrintRow(w io.Writer, r outbox.Row, attempts []outbox.Attempt, asJSON bool)
 	}
 	t := terminal.NewTable("attempt (UTC)", "outcome", "status", "error")
 	for _, at := range attempts {
-		outcome := at.Outcome
-		if outcome == "" {
-			outcome = "cut off"
-		}
-		t.Add(words.Minute(at.StartedAt), outcome, at.HTTPStatus, terminal.Cell(at.Error))
+		t.Add(words.Minute(at.StartedAt), cmp.Or(at.Outcome, "cut off"), at.HTTPStatus, terminal.Cell(at.Error))
 	}
 	fmt.Fprintln(w)
 	return t.Write(w)
