@@ -40,8 +40,7 @@ func newFacts(t *testing.T, settings ...string) *facts {
 	return f
 }
 
-// see runs one check.
-func see(t *testing.T, name string, f *facts) Finding {
+func runCheck(t *testing.T, name string, f *facts) Finding {
 	t.Helper()
 	for _, c := range checks() {
 		if c.name == name {

@@ -23,7 +23,6 @@ var unsuitable = map[uint32]fileSystem{
 	0x794C7630: {name: "an overlay, such as a container's own layer"},
 }
 
-// fileSystemOf returns the file system of a directory.
 func fileSystemOf(dir string) (fileSystem, error) {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(dir, &stat); err != nil {

@@ -55,7 +55,6 @@ func checkSchemaVersion(_ context.Context, f *facts) Finding {
 	}
 }
 
-// restoreBackup is the remedy of a damaged mirror.
 const restoreBackup = "stop everything that writes to it and put back a copy made with \"solarmirror backup\", as its --help says"
 
 // integrityTimeout limits the check of a large file.

@@ -61,7 +61,7 @@ func TestJournal(t *testing.T) {
 			tamper(t, f, "PRAGMA journal_mode = "+tc.mode)
 			f.gather(t.Context())
 			f.files.HasWAL, f.files.HasSHM, f.files.WAL = tc.beside.HasWAL, tc.beside.HasSHM, tc.beside.WAL
-			expect(t, see(t, "journal mode", f), tc.want, tc.says)
+			expect(t, runCheck(t, "journal mode", f), tc.want, tc.says)
 		})
 	}
 }
@@ -93,8 +93,8 @@ func TestSchemaVersion(t *testing.T) {
 			makeMirror(t, f, empty)
 			tc.make(t, f)
 			f.gather(t.Context())
-			expect(t, see(t, "schema version", f), tc.want, tc.says)
-			expect(t, see(t, "integrity", f), tc.then)
+			expect(t, runCheck(t, "schema version", f), tc.want, tc.says)
+			expect(t, runCheck(t, "integrity", f), tc.then)
 		})
 	}
 }
@@ -123,7 +123,7 @@ func TestIntegrity(t *testing.T) {
 		return content
 	})
 	f.gather(t.Context())
-	expect(t, see(t, "integrity", f), Failed, "damaged", "solarmirror backup")
+	expect(t, runCheck(t, "integrity", f), Failed, "damaged", "solarmirror backup")
 }
 
 func TestFreshness(t *testing.T) {
@@ -144,7 +144,7 @@ func TestFreshness(t *testing.T) {
 			f := newFacts(t)
 			makeMirror(t, f, func(m *store.Mirror) error { return complete(t, m, tc.ages) })
 			f.gather(t.Context())
-			got := see(t, "freshness", f)
+			got := runCheck(t, "freshness", f)
 			expect(t, got, tc.want, tc.says)
 			if got.Remedy != tc.command {
 				t.Errorf("remedy is %q, want %q", got.Remedy, tc.command)
@@ -189,7 +189,7 @@ func TestErasure(t *testing.T) {
 			makeMirror(t, f, empty)
 			tamper(t, f, "UPDATE _meta SET erasure_due_since = "+tc.due)
 			f.gather(t.Context())
-			expect(t, see(t, "erasure", f), tc.want, tc.says)
+			expect(t, runCheck(t, "erasure", f), tc.want, tc.says)
 		})
 	}
 }

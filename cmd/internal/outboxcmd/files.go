@@ -10,7 +10,6 @@ import (
 	"solarmirror/sync/push"
 )
 
-// readers are the parsers of company files, by format.
 var readers = map[string]func(io.Reader) ([]push.Entry, error){"csv": push.ReadCSV, "jsonl": push.ReadJSONLines, "json": push.ReadJSON}
 
 // FileFormat returns the format of a file: the given one, else the one of its extension.

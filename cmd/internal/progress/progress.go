@@ -92,7 +92,6 @@ func (p passes) add(at pull.Progress) (records, total int64) {
 	return records, total
 }
 
-// describe formats the records read, the total, the rate, and the time left at that rate.
 func describe(records, total int64, took time.Duration) string {
 	rate := PerSecond(records, took)
 	if total < records || total == 0 || rate == 0 {

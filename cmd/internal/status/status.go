@@ -1,6 +1,7 @@
 // Package status reads and prints the state of a mirror: per stream, the time up to which it is
 // complete and its rejected records; the dialect of the platform; record counts per table; the last
-// runs; and the drift, the places where records differ from the platform's documentation.
+// runs; and the drift, the places where records differ from the platform's documentation. The age
+// of a stream is the time since the moment up to which it is complete.
 package status
 
 import (

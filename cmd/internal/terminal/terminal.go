@@ -1,7 +1,9 @@
-// Package terminal prints tables on a terminal, asks questions there, and removes control
-// characters from text.
+// Package terminal prints tables, asks questions on a terminal, and removes control characters from
+// text.
 //
 // A [Table] prints rows in columns. A [Dialogue] asks questions when standard input is a terminal.
+// [AboveBar] keeps log lines and a progress bar apart.
+//
 // Text from outside the program, such as the platform's, must not control the terminal with escape
 // sequences or bidirectional controls. A table passes its text through [Harmless]; code that prints
 // such text without a table must call Harmless itself.
