@@ -60,8 +60,8 @@ func (b *Batch) Queue(ctx context.Context, box *outbox.Outbox) ([]outbox.Row, er
 	return rows, err
 }
 
-// DryRun prints a line for each company: to out if Queue would accept it, else to faults. It needs
-// the outbox to find duplicates.
+// DryRun prints a line for each valid company: to out if Queue would accept it, else to faults. It
+// needs the outbox to find duplicates.
 func (b *Batch) DryRun(ctx context.Context, box *outbox.Outbox, out, faults io.Writer) error {
 	refused := b.invalid
 	for i, company := range b.valid {
