@@ -23,9 +23,9 @@ type Writing struct {
 	Now     func() time.Time // the mirror's clock; nil is time.Now
 }
 
-// Mirror acquires the mirror's lock, opens the mirror for writing and, except in a dry run, completes
-// a pending upgrade. The returned function closes the mirror and releases the lock. A dry run before
-// the first sync uses an empty temporary mirror, which the returned function deletes.
+// Mirror acquires the mirror's lock, opens the mirror for writing and, except in a dry run,
+// completes a pending upgrade. The returned function closes the mirror and releases the lock. A dry
+// run before the first sync uses an empty temporary mirror, which the returned function deletes.
 func Mirror(ctx context.Context, c config.Config, log zerolog.Logger, w Writing) (*store.Mirror, func(), error) {
 	path, cleanUp := c.Mirror.Path, func() {}
 	if _, err := os.Stat(path); w.DryRun && errors.Is(err, os.ErrNotExist) {
