@@ -169,7 +169,7 @@ func (a *app) printReplay(r *pull.ReplayReport) error {
 			t.Add(reject.ID, reject.Stream, reject.Fate, terminal.Cell(reject.Reason), terminal.Cell(reject.Pointer))
 			continue
 		}
-		t.Add(reject.ID, reject.Stream, reject.Fate, nil, nil)
+		t.Add(reject.ID, reject.Stream, reject.Fate)
 	}
 	return t.Write(a.stdout)
 }

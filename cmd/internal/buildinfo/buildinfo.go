@@ -1,5 +1,5 @@
-// Package buildinfo describes the running binary: its version, what it was built from, and the
-// command line that starts it.
+// Package buildinfo describes the running binary: its version, the source revision, the Go version
+// and platform of its build, and the command line that starts it.
 package buildinfo
 
 import (
@@ -10,22 +10,22 @@ import (
 	"strings"
 )
 
-// Info is what a binary knows of its own build.
+// Info describes a build.
 type Info struct {
-	Version  string `json:"version"`            // the module's; "(devel)" for a plain build
-	Revision string `json:"revision,omitempty"` // of the source; "" where it was built outside a checkout
-	Time     string `json:"time,omitempty"`     // of the revision, RFC 3339
-	Modified bool   `json:"modified"`           // the checkout held uncommitted changes
+	Version  string `json:"version"`            // of the module; "(devel)" for a plain build
+	Revision string `json:"revision,omitempty"` // the commit; "" for a build outside a checkout
+	Time     string `json:"time,omitempty"`     // of the commit, RFC 3339
+	Modified bool   `json:"modified"`           // the checkout had uncommitted changes
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
-// The Dockerfile sets these with the linker (-X), because its build sees no checkout.
+// The Dockerfile sets these with the linker (-X), because its build has no checkout.
 var linkedVersion, linkedRevision string
 
-// Read returns the build of the running binary.
+// Read returns the Info of the running binary.
 func Read() Info {
-	build, _ := debug.ReadBuildInfo() // nil where the binary carries none
+	build, _ := debug.ReadBuildInfo() // nil when the binary has none
 	i := infoOf(build)
 	i.Version = cmp.Or(linkedVersion, i.Version)
 	i.Revision = cmp.Or(linkedRevision, i.Revision)
@@ -53,10 +53,11 @@ func infoOf(build *debug.BuildInfo) Info {
 	return i
 }
 
-// UserAgent is the User-Agent header of every request.
+// UserAgent returns the User-Agent header of every request.
 func UserAgent() string { return "solarmirror/" + Read().Version }
 
-// Command is what to type to run this program again: "go run" deletes the binary when it ends.
+// Command returns the command line that runs this program again. It is not os.Args[0] under
+// "go run", which deletes the binary at its end.
 func Command() string {
 	if strings.Contains(os.Args[0], "go-build") {
 		return "go run ./cmd/solarmirror"

@@ -1,5 +1,6 @@
-// Package demo mirrors a simulated platform, lets time pass there, and shows the result. It needs
-// no configuration and no network.
+// Package demo implements the demo command. It runs a simulated platform in this process, syncs a
+// mirror in [Dir] with it while the platform's clock advances, prints some queries and writes the
+// sales report. It needs no configuration and no network.
 package demo
 
 import (
@@ -31,16 +32,16 @@ import (
 )
 
 const (
-	Dir      = "solarmirror-demo" // in the current directory
-	Days     = 30                 // that pass on the platform
-	Syncs    = 6                  // on the way, so that records are met in more than two states
-	requests = 2000
-	step     = Days * 24 * time.Hour / Syncs
-	token    = "simulated-token" // guards nothing
+	Dir      = "solarmirror-demo"            // in the current directory
+	Days     = 30                            // by which the platform's clock advances
+	Syncs    = 6                             // in Days: records are seen in more than two states
+	requests = 2000                          // budgets and orders on the platform
+	step     = Days * 24 * time.Hour / Syncs // from one of the Syncs to the next
+	token    = "simulated-token"             // protects nothing
 )
 
-// Run replaces the files of an earlier demo in Dir by those of a new one, and tells the story on
-// stdout. Progress goes to stderr, unless quiet.
+// Run replaces the files of an earlier demo in Dir and prints each step to stdout. Progress goes to
+// stderr, unless quiet is set.
 func Run(ctx context.Context, stdout, stderr io.Writer, quiet bool) error {
 	d := &demo{stdout: stdout, stderr: stderr, quiet: quiet, path: filepath.Join(Dir, "solarmirror.db")}
 	lock, err := sqlitefile.AcquireLock(ctx, d.path, "demo", false)
@@ -48,10 +49,10 @@ func Run(ctx context.Context, stdout, stderr io.Writer, quiet bool) error {
 		return err
 	}
 	defer lock.Release()
-	if err := d.replaceEarlier(); err != nil {
+	if err := d.replaceFiles(); err != nil {
 		return err
 	}
-	// The platform starts so far back that its present is ours when the days have passed.
+	// Start the platform's clock Days ago, so that it shows the present after the last step.
 	d.time.Store(time.Now().Add(-Syncs * step).UnixMilli())
 	url, stop, err := d.startPlatform(ctx)
 	if err != nil {
@@ -61,19 +62,19 @@ func Run(ctx context.Context, stdout, stderr io.Writer, quiet bool) error {
 	return d.run(ctx, url)
 }
 
-// demo is one run.
 type demo struct {
 	stdout, stderr io.Writer
 	quiet          bool
 
-	path string
-	time atomic.Int64 // the world's clock, in milliseconds since 1970
+	path string       // of the mirror
+	time atomic.Int64 // of the platform's clock, in milliseconds since 1970
 }
 
 func (d *demo) now() time.Time { return time.UnixMilli(d.time.Load()) }
 
-// replaceEarlier removes the files of an earlier demo and nothing else.
-func (d *demo) replaceEarlier() error {
+// replaceFiles removes the mirror of an earlier demo, and no other file, and writes the
+// configuration.
+func (d *demo) replaceFiles() error {
 	for _, name := range []string{d.path, d.path + "-wal", d.path + "-shm"} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return fmt.Errorf("demo: %w; close whatever has it open", err)
@@ -83,7 +84,7 @@ func (d *demo) replaceEarlier() error {
 	return os.WriteFile(filepath.Join(Dir, "config.toml"), []byte(config), 0o644)
 }
 
-// startPlatform serves the simulated platform on a free port of this machine.
+// startPlatform serves the simulated platform on a free port of the loopback interface.
 func (d *demo) startPlatform(ctx context.Context) (url string, stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -118,16 +119,16 @@ func (d *demo) run(ctx context.Context, url string) error {
 		Client: client, Mirror: mirror, Zone: zone, OverlapDays: 2, Paging: pull.Paging{FirstPage: scan.FindFirstPage, Limit: 50}, InFlight: 4,
 		Now: time.Now, Log: zerolog.Nop(),
 	}
-	return d.tell(ctx, engine)
+	return d.runSteps(ctx, engine)
 }
 
-// tell does what the demo shows, and says so.
-func (d *demo) tell(ctx context.Context, engine *pull.Engine) error {
+// runSteps runs the steps of the demo and prints the title and the result of each.
+func (d *demo) runSteps(ctx context.Context, engine *pull.Engine) error {
 	fmt.Fprintf(d.stdout, "A simulated platform with %d budgets and orders and a catalogue runs in this process.\n", requests)
 	steps := []struct {
 		title   string
 		options pull.Options
-		syncs   int // with time passing on the platform before each; 0 is one sync now
+		syncs   int // each after the clock advanced by one step; 0: one sync, the clock unchanged
 	}{
 		{"First sync: everything", pull.Options{}, 0},
 		{fmt.Sprintf("%d days pass on the platform, with %d syncs: what was updated, and new equipment", Days, Syncs), pull.Options{}, Syncs},
@@ -149,14 +150,15 @@ func (d *demo) tell(ctx context.Context, engine *pull.Engine) error {
 			return err
 		}
 	}
-	if err := d.answer(ctx, engine.Zone); err != nil {
+	if err := d.printAnswers(ctx, engine.Zone); err != nil {
 		return err
 	}
-	d.sayNext()
+	d.printNextCommands()
 	return nil
 }
 
-// sync syncs now, or so many times while time passes, and says what was done in all.
+// sync runs one sync when times is 0. Otherwise it advances the clock by one step before each of so
+// many syncs and returns the sum of their reports.
 func (d *demo) sync(ctx context.Context, engine *pull.Engine, o pull.Options, times int) (*pull.Report, error) {
 	if times == 0 {
 		return engine.Sync(ctx, o)
@@ -178,8 +180,8 @@ func (d *demo) sync(ctx context.Context, engine *pull.Engine, o pull.Options, ti
 	return sum, nil
 }
 
-// answers are questions worth asking of any mirror.
-var answers = []struct{ question, sql string }{
+// queries work on every mirror.
+var queries = []struct{ question, sql string }{
 	{"What was sold, by month?", `
 SELECT month, sum(orders) AS orders, round(sum(final_value), 2) AS final_value, round(sum(power_kwp), 1) AS kwp,
   round(sum(final_value) / sum(power_kwp) / 1000, 2) AS value_per_wp
@@ -199,16 +201,16 @@ FROM bi_stock s JOIN equipments e USING (equipment_key)
 WHERE s.days_of_cover > 0 ORDER BY s.days_of_cover, s.sold_90d DESC LIMIT 5`},
 }
 
-// answer prints the answers, and writes the report on all of them.
-func (d *demo) answer(ctx context.Context, zone *time.Location) error {
+// printAnswers prints the results of queries, and writes the sales report.
+func (d *demo) printAnswers(ctx context.Context, zone *time.Location) error {
 	reader, err := store.OpenReadOnly(ctx, d.path)
 	if err != nil {
 		return err
 	}
 	defer reader.Close()
-	for _, a := range answers {
-		fmt.Fprintf(d.stdout, "\n%s\n\n", a.question)
-		if err := query.Print(ctx, d.stdout, reader, a.sql, "table"); err != nil {
+	for _, q := range queries {
+		fmt.Fprintf(d.stdout, "\n%s\n\n", q.question)
+		if err := query.Print(ctx, d.stdout, reader, q.sql, "table"); err != nil {
 			return err
 		}
 	}
@@ -218,7 +220,7 @@ func (d *demo) answer(ctx context.Context, zone *time.Location) error {
 
 func (d *demo) reportPath() string { return filepath.Join(Dir, report.FileName) }
 
-func (d *demo) sayNext() {
+func (d *demo) printNextCommands() {
 	config := "--config " + filepath.Join(Dir, "config.toml")
 	fmt.Fprintf(d.stdout, `
 The report on all this is %s: open it in a browser.

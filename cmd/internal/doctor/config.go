@@ -20,7 +20,7 @@ func checkConfig(_ context.Context, f *facts) Finding {
 	}
 	path := cmp.Or(f.ConfigPath, config.DefaultPath)
 	if holdsToken(path) {
-		if mode, open := openToOthers(path); open {
+		if mode, readable := worldReadable(path); readable {
 			return warn("chmod 600 "+path, "%s holds the token, and every user may read it (mode %04o)", path, mode)
 		}
 	}
@@ -31,14 +31,15 @@ func checkConfig(_ context.Context, f *facts) Finding {
 	return pass("loads; the platform is %s", f.Config.Platform.BaseURL)
 }
 
-// holdsToken says whether the configuration file holds a token, in force or not.
+// holdsToken reports whether the configuration file contains a token, even one that the environment
+// overrides.
 func holdsToken(path string) bool {
-	alone, err := config.Load(config.Source{Path: path})
-	return err == nil && alone.Platform.Token != ""
+	fileOnly, err := config.Load(config.Source{Path: path})
+	return err == nil && fileOnly.Platform.Token != ""
 }
 
-// openToOthers says whether users outside the file's group may read it.
-func openToOthers(path string) (mode os.FileMode, open bool) {
+// worldReadable reports whether the mode of a file lets users outside its group read it.
+func worldReadable(path string) (mode os.FileMode, readable bool) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0, false
@@ -54,20 +55,20 @@ func checkToken(ctx context.Context, f *facts) Finding {
 	if settings.Token == "" && settings.TokenFile == "" {
 		return fail("set SOLARMIRROR_PLATFORM_TOKEN, or SOLARMIRROR_PLATFORM_TOKEN_FILE to a file that holds it", "there is no platform token")
 	}
-	if err := f.tokenFault(ctx); err != nil {
+	if err := f.tokenError(ctx); err != nil {
 		return fail("ls -l "+settings.TokenFile, "%v", err)
 	}
 	if settings.TokenFile == "" {
 		return pass("given")
 	}
-	if mode, open := openToOthers(settings.TokenFile); open {
+	if mode, readable := worldReadable(settings.TokenFile); readable {
 		return warn("chmod 600 "+settings.TokenFile, "%s: every user may read it (mode %04o)", settings.TokenFile, mode)
 	}
 	return pass("in %s", settings.TokenFile)
 }
 
-// tokenFault says why there is no token, if there is none.
-func (f *facts) tokenFault(ctx context.Context) error {
+// tokenError returns why the token cannot be read; nil when it can.
+func (f *facts) tokenError(ctx context.Context) error {
 	_, err := f.Config.TokenSource()(ctx)
 	return err
 }

@@ -30,7 +30,7 @@ func TestConfig(t *testing.T) {
 			path := writeFile(t, tc.mode, tc.toml)
 			f := &facts{Options: Options{ConfigPath: path}}
 			f.Config, f.ConfigErr = config.Load(config.Source{Path: path})
-			got := see(t, "config", f)
+			got := runCheck(t, "config", f)
 			expect(t, got, tc.want, tc.says)
 			if strings.Contains(got.What, "hunter2") {
 				t.Errorf("the token is shown: %+v", got)
@@ -60,7 +60,7 @@ func TestToken(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			got := see(t, "token", newFacts(t, tc.settings...))
+			got := runCheck(t, "token", newFacts(t, tc.settings...))
 			expect(t, got, tc.want, tc.says)
 			if strings.Contains(got.What, "hunter2") {
 				t.Errorf("the token is shown: %+v", got)

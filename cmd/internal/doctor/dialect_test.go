@@ -38,7 +38,7 @@ func TestDialect(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			base := serving(t, tc.handler)
+			base := serve(t, tc.handler)
 			f := newFacts(t, "PLATFORM_BASE_URL="+base, "PLATFORM_TOKEN=hunter2")
 			if tc.elsewhere {
 				base = "https://elsewhere.example"
@@ -47,7 +47,7 @@ func TestDialect(t *testing.T) {
 				return errors.Join(m.Bind(t.Context(), base), m.SetDialect(t.Context(), tc.dialect))
 			})
 			f.gather(t.Context())
-			expect(t, see(t, "dialect", f), tc.want, tc.says)
+			expect(t, runCheck(t, "dialect", f), tc.want, tc.says)
 		})
 	}
 }

@@ -1,24 +1,24 @@
-// Package doctor checks everything a sync needs: configuration, platform, files and mirror. It
-// changes nothing.
+// Package doctor runs the checks of the doctor command. They cover everything that a sync needs:
+// configuration, platform, files and mirror. The checks change nothing.
 //
 // # Model
 //
-// A check looks at one thing and returns a [Finding]: in order or not, what was found, and what to
-// do next. [Run] first gathers the facts that several checks need (see facts), then makes each
-// check whose needs are met and skips the others. No check relies on another having run.
+// A check inspects one thing and returns a [Finding]: a verdict, its cause and a remedy. [Run]
+// gathers the facts that several checks share, then runs the checks in a fixed order. A check whose
+// facts are missing is skipped. No check uses the finding of another check.
 //
 // # Adding a check
 //
-// Write a function in the file of its kind and list it in checks:
+// Write a function in the file of its subject and list it in checks:
 //
-//	config.go      the configuration and its token
-//	network.go     the way to the platform: address, TLS, clock
-//	dialect.go     how the platform answers, compared with what the mirror remembers
-//	permissions.go who may read and write the files
-//	filesystem.go  the disk below the mirror
-//	mirror.go      the mirror itself: journal, schema, damage, erasure, age
+//	config.go      the configuration and the token
+//	network.go     the connection to the platform: address, TLS, clock
+//	dialect.go     the platform's answers, compared with the dialect saved in the mirror
+//	permissions.go read and write access to the files
+//	filesystem.go  the disk and the file system of the mirror
+//	mirror.go      the mirror: journal, schema version, damage, pending erasure, age
 //
-// Each makes its finding with pass, warn, fail or skip.
+// A check builds its finding with pass, warn, fail or skip.
 package doctor
 
 import (
@@ -34,30 +34,30 @@ import (
 	"solarmirror/cmd/internal/config"
 )
 
-// Verdict is the result of a check.
+// Verdict is the judgment of a check.
 type Verdict string
 
 // The verdicts.
 const (
 	OK      Verdict = "ok"
-	Warning Verdict = "warning" // it works, but somebody should look at it
+	Warning Verdict = "warning" // a sync works; a person should act all the same
 	Failed  Verdict = "failed"
-	Skipped Verdict = "skipped" // something it needs is missing
+	Skipped Verdict = "skipped" // a fact that the check needs is missing
 )
 
-// Finding is the outcome of one check.
+// Finding is the result of one check.
 type Finding struct {
 	Check   string  `json:"check"`
 	Verdict Verdict `json:"verdict"`
-	What    string  `json:"what"`             // what was found, or the cause
-	Remedy  string  `json:"remedy,omitempty"` // the next thing to do
+	What    string  `json:"what"`             // the state found, or the cause of the problem
+	Remedy  string  `json:"remedy,omitempty"` // what the user should do next
 }
 
 func pass(format string, args ...any) Finding {
 	return Finding{Verdict: OK, What: fmt.Sprintf(format, args...)}
 }
 
-func skip(why string) Finding { return Finding{Verdict: Skipped, What: why} }
+func skip(reason string) Finding { return Finding{Verdict: Skipped, What: reason} }
 
 func warn(remedy, format string, args ...any) Finding {
 	return Finding{Verdict: Warning, What: fmt.Sprintf(format, args...), Remedy: remedy}
@@ -67,21 +67,20 @@ func fail(remedy, format string, args ...any) Finding {
 	return Finding{Verdict: Failed, What: fmt.Sprintf(format, args...), Remedy: remedy}
 }
 
-// check is one thing to look at.
 type check struct {
-	name  string
-	needs func(*facts) string // which of its needs is not met; "" when all are
-	look  func(context.Context, *facts) Finding
+	name    string
+	needs   func(*facts) string // returns the reason to skip the check; "" when there is none
+	inspect func(context.Context, *facts) Finding
 }
 
-// checks are in the order in which a sync needs what they look at.
+// checks lists the checks in the order in which a sync needs the things they inspect.
 func checks() []check {
 	return []check{
 		{"config", (*facts).needsNothing, checkConfig},
 		{"token", (*facts).needsConfig, checkToken},
 		{"reachability", (*facts).needsPlatform, checkReachability},
 		{"tls", (*facts).needsPlatform, checkTLS},
-		{"clock skew", (*facts).needsContact, checkClock},
+		{"clock skew", (*facts).needsResponse, checkClock},
 		{"dialect", (*facts).needsDialect, checkDialect},
 		{"file modes", (*facts).needsDirectory, checkFileModes},
 		{"file system", (*facts).needsDirectory, checkFileSystem},
@@ -97,29 +96,30 @@ func checks() []check {
 func (c check) run(ctx context.Context, f *facts) Finding {
 	finding := skip(c.needs(f))
 	if finding.What == "" {
-		finding = c.look(ctx, f)
+		finding = c.inspect(ctx, f)
 	}
 	finding.Check = c.name
 	return finding
 }
 
-// Diagnosis is the outcome of all checks.
+// Diagnosis is the result of all checks.
 type Diagnosis struct {
-	Verdict Verdict   `json:"verdict"` // the worst of the checks: ok, warning or failed
+	Verdict Verdict   `json:"verdict"` // the worst of the checks; at least ok
 	Checks  []Finding `json:"checks"`
 
 	configErr error
 }
 
 func (d *Diagnosis) add(f Finding) {
-	rising := []Verdict{Skipped, OK, Warning, Failed}
+	rising := []Verdict{OK, Warning, Failed}
 	if slices.Index(rising, f.Verdict) > slices.Index(rising, d.Verdict) {
 		d.Verdict = f.Verdict
 	}
 	d.Checks = append(d.Checks, f)
 }
 
-// Err is a *FailedError when a check failed, nil otherwise.
+// Err returns an error that names the failed checks; nil when none failed. It wraps the error of a
+// configuration that does not load, which decides the exit code.
 func (d *Diagnosis) Err() error {
 	var failed []string
 	for _, f := range d.Checks {
@@ -130,34 +130,33 @@ func (d *Diagnosis) Err() error {
 	if len(failed) == 0 {
 		return nil
 	}
-	return &FailedError{Checks: failed, Cause: d.configErr}
+	return &failedError{checks: failed, cause: d.configErr}
 }
 
-// FailedError says which checks failed.
-type FailedError struct {
-	Checks []string
-	Cause  error // why the configuration does not load; nil when it does
+type failedError struct {
+	checks []string // their names
+	cause  error    // the error of loading the configuration, or nil
 }
 
-func (e *FailedError) Error() string {
+func (e *failedError) Error() string {
 	noun := "check"
-	if len(e.Checks) > 1 {
+	if len(e.checks) > 1 {
 		noun = "checks"
 	}
-	return fmt.Sprintf("%d %s failed: %s; do what the table says and run \"%s doctor\" again", len(e.Checks), noun, strings.Join(e.Checks, ", "), buildinfo.Command())
+	return fmt.Sprintf("%d %s failed: %s; do what the table says and run \"%s doctor\" again", len(e.checks), noun, strings.Join(e.checks, ", "), buildinfo.Command())
 }
 
-func (e *FailedError) Unwrap() error { return e.Cause }
+func (e *failedError) Unwrap() error { return e.cause }
 
-// Options are what the checks begin with.
+// Options are the inputs of Run.
 type Options struct {
-	ConfigPath string // as given; "" is the default
+	ConfigPath string // the value of --config; "" is the default path
 	Config     config.Config
-	ConfigErr  error // why Config did not load
+	ConfigErr  error // the error of loading Config, or nil
 	Log        zerolog.Logger
 }
 
-// Run makes every check. Its error is that of ctx.
+// Run runs every check. It returns an error only when ctx is canceled.
 func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	f := &facts{Options: o, now: time.Now, fileSystem: fileSystemOf, access: access}
 	defer f.close()

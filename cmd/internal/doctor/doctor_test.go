@@ -18,8 +18,8 @@ import (
 
 var doctorTime = time.Date(2026, 5, 6, 12, 0, 0, 0, time.UTC)
 
-// newFacts has a mirror path of its own and the given settings, as environment variables without
-// their prefix.
+// newFacts returns facts with a mirror path of their own. The settings are environment variables
+// without their prefix SOLARMIRROR_.
 func newFacts(t *testing.T, settings ...string) *facts {
 	t.Helper()
 	dir := t.TempDir()
@@ -40,8 +40,7 @@ func newFacts(t *testing.T, settings ...string) *facts {
 	return f
 }
 
-// see makes one check.
-func see(t *testing.T, name string, f *facts) Finding {
+func runCheck(t *testing.T, name string, f *facts) Finding {
 	t.Helper()
 	for _, c := range checks() {
 		if c.name == name {
@@ -52,8 +51,8 @@ func see(t *testing.T, name string, f *facts) Finding {
 	return Finding{}
 }
 
-// expect compares a finding with the verdict and parts of what it should say. What is not in order
-// must have a remedy.
+// expect checks the verdict of a finding and parts of its text. A finding has a remedy when it is a
+// warning or failed, and only then.
 func expect(t *testing.T, got Finding, want Verdict, parts ...string) {
 	t.Helper()
 	if got.Verdict != want {
@@ -75,13 +74,13 @@ func writeFile(t *testing.T, mode fs.FileMode, content string) string {
 	if err := os.WriteFile(path, []byte(content), mode); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(path, mode); err != nil { // whatever the umask
+	if err := os.Chmod(path, mode); err != nil { // independent of the umask
 		t.Fatal(err)
 	}
 	return path
 }
 
-// TestWithoutAnything: what depends on a missing thing is skipped, and nothing has failed.
+// TestWithoutAnything: without a platform and a mirror, checks are skipped and none fails.
 func TestWithoutAnything(t *testing.T) {
 	t.Parallel()
 	d, err := newFacts(t).diagnose(t.Context())
@@ -126,7 +125,7 @@ func TestFails(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var failed *FailedError
+			var failed *failedError
 			if err := d.Err(); !errors.As(err, &failed) || !strings.Contains(err.Error(), tc.says) {
 				t.Errorf("%v does not say %q", err, tc.says)
 			}

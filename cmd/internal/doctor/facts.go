@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
@@ -14,34 +15,35 @@ import (
 	"solarmirror/sync/platform"
 )
 
-// facts are what the checks look at. What several of them need is gathered once, before the first.
-// A fact that could not be had is left as an error, and the checks that need it are skipped.
+// facts holds the inputs of the checks. Inputs that several checks share are gathered once, before
+// the first check. If gathering an input fails, its error is kept here, and the checks that need
+// that input are skipped.
 type facts struct {
 	Options
 
 	now        func() time.Time
-	roots      *x509.CertPool // trusted authorities; nil is the system's
+	roots      *x509.CertPool // trusted certificate authorities; nil means those of the system
 	fileSystem func(dir string) (fileSystem, error)
-	access     func(path string, write bool) error // nil when this user may
+	access     func(path string, write bool) error // an error when this user has no such access
 
-	client     *platform.Client // nil without a base URL
-	contact    contact
-	contactErr error
-	files      sqlitefile.Footprint
-	filesErr   error
-	mirror     *store.Mirror // nil when it could not be opened
-	mirrorErr  error
-	meta       store.Meta
+	client      *platform.Client // nil when no base URL is configured
+	response    response
+	responseErr error
+	files       sqlitefile.Footprint
+	filesErr    error
+	mirror      *store.Mirror // nil when it cannot be opened
+	mirrorErr   error
+	meta        store.Meta
 }
 
 func (f *facts) gather(ctx context.Context) {
 	if f.ConfigErr != nil {
 		return
 	}
-	// Before the mirror is opened: SQLite makes files of its own beside it.
+	// Measure first: opening the mirror makes SQLite create -wal and -shm files beside it.
 	f.files, f.filesErr = sqlitefile.MeasureFootprint(f.Config.Mirror.Path)
 	f.openMirror(ctx)
-	f.reach(ctx)
+	f.connect(ctx)
 }
 
 func (f *facts) openMirror(ctx context.Context) {
@@ -58,78 +60,64 @@ func (f *facts) openMirror(ctx context.Context) {
 	f.mirror, f.meta = mirror, meta
 }
 
-// reach makes the client and the first contact with the platform.
-func (f *facts) reach(ctx context.Context) {
+// connect makes the client of the platform and sends the first request.
+func (f *facts) connect(ctx context.Context) {
 	if f.Config.Platform.BaseURL == "" {
 		return
 	}
 	c := f.Config
-	c.Platform.Timeout = min(c.Platform.Timeout, networkDeadline)
-	c.Platform.MaxRetryWait = min(c.Platform.MaxRetryWait, networkDeadline/2)
+	c.Platform.Timeout = min(c.Platform.Timeout, requestTimeout)
+	c.Platform.MaxRetryWait = min(c.Platform.MaxRetryWait, requestTimeout/2)
 	client, err := setup.Client(c, f.Log, nil)
 	if err != nil {
 		f.ConfigErr = err
 		return
 	}
 	f.client = client
-	f.contact, f.contactErr = f.makeContact(ctx)
+	f.response, f.responseErr = f.requestRoot(ctx)
 }
 
 func (f *facts) close() {
 	if f.mirror != nil {
-		_ = f.mirror.Close() // it was only read
+		_ = f.mirror.Close() // the mirror is open for reading only
 	}
 	if f.client != nil {
 		f.client.Close()
 	}
 }
 
-// Each needs… function says which need of a check is not met, "" when all are.
+// Each needs… function returns the reason to skip a check, or "" when its facts are known.
+
+// unless returns reason when ok is false, else "".
+func unless(ok bool, reason string) string {
+	if ok {
+		return ""
+	}
+	return reason
+}
 
 func (*facts) needsNothing() string { return "" }
 
 func (f *facts) needsConfig() string {
-	if f.ConfigErr != nil {
-		return "the configuration does not load"
-	}
-	return ""
+	return unless(f.ConfigErr == nil, "the configuration does not load")
 }
 
 func (f *facts) needsPlatform() string {
-	if f.ConfigErr == nil && f.client == nil {
-		return "no [platform] base_url is set"
-	}
-	return f.needsConfig()
+	return cmp.Or(f.needsConfig(), unless(f.client != nil, "no [platform] base_url is set"))
 }
 
-func (f *facts) needsContact() string {
-	if why := f.needsPlatform(); why != "" {
-		return why
-	}
-	if f.contactErr != nil {
-		return "the platform was not reached"
-	}
-	return ""
+func (f *facts) needsResponse() string {
+	return cmp.Or(f.needsPlatform(), unless(f.responseErr == nil, "the platform was not reached"))
 }
 
 func (f *facts) needsDirectory() string {
-	if why := f.needsConfig(); why != "" {
-		return why
-	}
-	if f.filesErr != nil {
-		return fmt.Sprintf("the place of the mirror cannot be looked at: %v", f.filesErr)
-	}
-	return ""
+	return cmp.Or(f.needsConfig(),
+		unless(f.filesErr == nil, fmt.Sprintf("the place of the mirror cannot be looked at: %v", f.filesErr)))
 }
 
 func (f *facts) needsFile() string {
-	if why := f.needsDirectory(); why != "" {
-		return why
-	}
-	if !f.files.Exists || errors.Is(f.mirrorErr, sqlitefile.ErrNoDatabase) {
-		return fmt.Sprintf("there is no database yet at %s", f.Config.Mirror.Path)
-	}
-	return ""
+	exists := f.files.Exists && !errors.Is(f.mirrorErr, sqlitefile.ErrNoDatabase)
+	return cmp.Or(f.needsDirectory(), unless(exists, "there is no database yet at "+f.Config.Mirror.Path))
 }
 
 // needsDatabase accepts a mirror of any schema version.
@@ -143,24 +131,10 @@ func (f *facts) needsDatabase() string {
 }
 
 func (f *facts) needsMirror() string {
-	if why := f.needsFile(); why != "" {
-		return why
-	}
-	if f.mirrorErr != nil {
-		return "the database cannot be read; see schema version"
-	}
-	return ""
+	return cmp.Or(f.needsFile(), unless(f.mirrorErr == nil, "the database cannot be read; see schema version"))
 }
 
 func (f *facts) needsDialect() string {
-	if why := f.needsContact(); why != "" {
-		return why
-	}
-	if why := f.needsMirror(); why != "" {
-		return why
-	}
-	if status.DialectOf(f.meta) == nil {
-		return "nothing is remembered yet; the first sync finds it"
-	}
-	return ""
+	return cmp.Or(f.needsResponse(), f.needsMirror(),
+		unless(status.DialectOf(f.meta) != nil, "nothing is remembered yet; the first sync finds it"))
 }

@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// fileSystems are those unfit for a WAL, or doubtful, by their number in statfs(2) (linux/magic.h).
-// virtiofs has that of FUSE; an overlay may have a network below it.
-var fileSystems = map[uint32]fileSystem{
+// unsuitable lists the file systems on which a WAL fails or may fail, by their f_type in statfs(2)
+// (linux/magic.h). virtiofs has the f_type of FUSE. An overlay may lie on a network file system.
+var unsuitable = map[uint32]fileSystem{
 	0x6969:     {name: "NFS", network: true},
 	0x517B:     {name: "SMB", network: true},
 	0xFE534D42: {name: "SMB", network: true},
@@ -23,28 +23,27 @@ var fileSystems = map[uint32]fileSystem{
 	0x794C7630: {name: "an overlay, such as a container's own layer"},
 }
 
-// fileSystemOf looks at the file system of a directory.
 func fileSystemOf(dir string) (fileSystem, error) {
-	var at syscall.Statfs_t
-	if err := syscall.Statfs(dir, &at); err != nil {
+	var stat syscall.Statfs_t
+	if err := syscall.Statfs(dir, &stat); err != nil {
 		return fileSystem{}, os.NewSyscallError("statfs", err)
 	}
-	return fileSystemOfType(uint32(at.Type)), nil
+	return fileSystemOfType(uint32(stat.Type)), nil
 }
 
 func fileSystemOfType(magic uint32) fileSystem {
-	known := fileSystems[magic]
-	known.checked = true
-	return known
+	found := unsuitable[magic]
+	found.checked = true
+	return found
 }
 
-// access asks the system whether this user may read, or write, path. It opens nothing: closing a
-// database file would drop the locks that SQLite holds on it for this process.
+// access returns an error when this user may not read, or write, path. It does not open the file:
+// closing a database file drops the locks that SQLite holds on it in this process.
 func access(path string, write bool) error {
-	const mayRead, mayWrite = 4, 2
-	mode := uint32(mayRead)
+	const readable, writable = 4, 2 // R_OK and W_OK of access(2)
+	mode := uint32(readable)
 	if write {
-		mode = mayWrite
+		mode = writable
 	}
 	return syscall.Access(path, mode)
 }

@@ -26,7 +26,7 @@ func TestFileSystem(t *testing.T) {
 			t.Parallel()
 			f := newFacts(t)
 			f.fileSystem = func(string) (fileSystem, error) { return tc.at, tc.err }
-			expect(t, see(t, "file system", f), tc.want, tc.says)
+			expect(t, runCheck(t, "file system", f), tc.want, tc.says)
 		})
 	}
 }
@@ -51,7 +51,7 @@ func TestFreeDisk(t *testing.T) {
 			t.Parallel()
 			f := newFacts(t)
 			f.files = tc.disk
-			expect(t, see(t, "free disk", f), tc.want, tc.says)
+			expect(t, runCheck(t, "free disk", f), tc.want, tc.says)
 		})
 	}
 }

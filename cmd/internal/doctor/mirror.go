@@ -12,8 +12,8 @@ import (
 	"solarmirror/store/sqlitefile"
 )
 
-// longWAL is the size of a WAL, in bytes, that some reader keeps from being emptied: otherwise that
-// happens at 16 MiB.
+// longWAL is the WAL size, in bytes, above which a reader must be blocking checkpoints: syncs
+// checkpoint at 16 MiB.
 const longWAL = 64 << 20
 
 func checkJournal(ctx context.Context, f *facts) Finding {
@@ -46,33 +46,32 @@ func checkSchemaVersion(_ context.Context, f *facts) Finding {
 	case errors.As(err, &newer):
 		return fail("install the newer solarmirror, or set [mirror] path to another file", "%d, and this program knows %d at the most", newer.Have, newer.Know)
 	case errors.Is(err, sqlitefile.ErrNotMirror):
-		return fail("move it away or set [mirror] path to another file, then: solarmirror sync; if it was the mirror: "+restore, "%s is no mirror", f.Config.Mirror.Path)
+		return fail("move it away or set [mirror] path to another file, then: solarmirror sync; if it was the mirror: "+restoreBackup, "%s is no mirror", f.Config.Mirror.Path)
 	case errors.Is(err, sqlitefile.ErrCorrupt):
-		return fail(restore, "%s is damaged", f.Config.Mirror.Path)
+		return fail(restoreBackup, "%s is damaged", f.Config.Mirror.Path)
 	default:
 		return fail("ls -l "+f.Config.Mirror.Path, "%v", err)
 	}
 }
 
-// restore is what to do about a damaged mirror.
-const restore = "stop everything that writes to it and put back a copy made with \"solarmirror backup\", as its --help says"
+const restoreBackup = "stop everything that writes to it and put back a copy made with \"solarmirror backup\", as its --help says"
 
-// integrityDeadline bounds the check of a large file.
-const integrityDeadline = 30 * time.Second
+// integrityTimeout limits the check of a large file.
+const integrityTimeout = 30 * time.Second
 
 func checkIntegrity(ctx context.Context, f *facts) Finding {
-	ctx, cancel := context.WithTimeout(ctx, integrityDeadline)
+	ctx, cancel := context.WithTimeout(ctx, integrityTimeout)
 	defer cancel()
 	faults, err := sqlitefile.QuickCheck(ctx, f.Config.Mirror.Path)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return skip(fmt.Sprintf("not through within %s; to take the time: solarmirror query \"PRAGMA quick_check\"", integrityDeadline))
+		return skip(fmt.Sprintf("not through within %s; to take the time: solarmirror query \"PRAGMA quick_check\"", integrityTimeout))
 	case errors.Is(err, sqlitefile.ErrCorrupt):
-		return fail(restore, "the file is damaged")
+		return fail(restoreBackup, "the file is damaged")
 	case err != nil:
 		return fail("solarmirror status", "%v", err)
 	case len(faults) > 0:
-		return fail(restore, "the file is damaged: %s", strings.Join(faults, "; "))
+		return fail(restoreBackup, "the file is damaged: %s", strings.Join(faults, "; "))
 	}
 	return pass("sound")
 }
@@ -84,8 +83,8 @@ func checkErasure(_ context.Context, f *facts) Finding {
 	return pass("none is pending")
 }
 
-// greatestAge is how old a stream may be without a warning.
-const greatestAge = 24 * time.Hour
+// maxAge is the greatest age of a stream without a warning.
+const maxAge = 24 * time.Hour
 
 func checkFreshness(ctx context.Context, f *facts) Finding {
 	list, err := f.mirror.Freshness(ctx)
@@ -100,7 +99,7 @@ func checkFreshness(ctx context.Context, f *facts) Finding {
 			text = at.Stream.Name + " never complete"
 		}
 		ages = append(ages, text)
-		if never || old > greatestAge {
+		if never || old > maxAge {
 			late = append(late, at.Stream.Name)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"solarmirror/sync/pull"
 )
 
-// makeMirror makes the mirror of f, lets fill write to it, and closes it.
+// makeMirror creates the mirror of f, lets fill write to it, and closes it.
 func makeMirror(t *testing.T, f *facts, fill func(*store.Mirror) error) {
 	t.Helper()
 	m, err := store.Open(t.Context(), f.Config.Mirror.Path, store.Options{Now: f.now})
@@ -61,7 +61,7 @@ func TestJournal(t *testing.T) {
 			tamper(t, f, "PRAGMA journal_mode = "+tc.mode)
 			f.gather(t.Context())
 			f.files.HasWAL, f.files.HasSHM, f.files.WAL = tc.beside.HasWAL, tc.beside.HasSHM, tc.beside.WAL
-			expect(t, see(t, "journal mode", f), tc.want, tc.says)
+			expect(t, runCheck(t, "journal mode", f), tc.want, tc.says)
 		})
 	}
 }
@@ -73,7 +73,7 @@ func TestSchemaVersion(t *testing.T) {
 		make func(*testing.T, *facts)
 		want Verdict
 		says string
-		then Verdict // what integrity comes to
+		then Verdict // of the integrity check
 	}{
 		{"of this program", func(*testing.T, *facts) {}, OK, "this program's", OK},
 		{"older", func(t *testing.T, f *facts) { tamper(t, f, "UPDATE _meta SET schema_version = 1") }, Warning, "solarmirror sync", OK},
@@ -93,13 +93,13 @@ func TestSchemaVersion(t *testing.T) {
 			makeMirror(t, f, empty)
 			tc.make(t, f)
 			f.gather(t.Context())
-			expect(t, see(t, "schema version", f), tc.want, tc.says)
-			expect(t, see(t, "integrity", f), tc.then)
+			expect(t, runCheck(t, "schema version", f), tc.want, tc.says)
+			expect(t, runCheck(t, "integrity", f), tc.then)
 		})
 	}
 }
 
-// overwrite changes a file that nothing has open.
+// overwrite changes a file that no program has open.
 func overwrite(t *testing.T, path string, change func([]byte) []byte) {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -115,7 +115,7 @@ func TestIntegrity(t *testing.T) {
 	t.Parallel()
 	f := newFacts(t)
 	makeMirror(t, f, empty)
-	// Not the first pages, which list the tables: the file opens, and is damaged where its data is.
+	// Keep the first pages, which list the tables: the file opens, and its data is damaged.
 	overwrite(t, f.Config.Mirror.Path, func(content []byte) []byte {
 		for i := len(content) * 3 / 4; i < len(content); i++ {
 			content[i] = 0xA5
@@ -123,14 +123,14 @@ func TestIntegrity(t *testing.T) {
 		return content
 	})
 	f.gather(t.Context())
-	expect(t, see(t, "integrity", f), Failed, "damaged", "solarmirror backup")
+	expect(t, runCheck(t, "integrity", f), Failed, "damaged", "solarmirror backup")
 }
 
 func TestFreshness(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name    string
-		ages    map[string]time.Duration // of each stream; none: never complete
+		ages    map[string]time.Duration // by stream; a stream without one was never complete
 		want    Verdict
 		says    string
 		command string
@@ -144,7 +144,7 @@ func TestFreshness(t *testing.T) {
 			f := newFacts(t)
 			makeMirror(t, f, func(m *store.Mirror) error { return complete(t, m, tc.ages) })
 			f.gather(t.Context())
-			got := see(t, "freshness", f)
+			got := runCheck(t, "freshness", f)
 			expect(t, got, tc.want, tc.says)
 			if got.Remedy != tc.command {
 				t.Errorf("remedy is %q, want %q", got.Remedy, tc.command)
@@ -153,7 +153,7 @@ func TestFreshness(t *testing.T) {
 	}
 }
 
-// complete makes streams complete as long ago as it says.
+// complete sets the watermarks of streams to the given ages.
 func complete(t *testing.T, m *store.Mirror, ages map[string]time.Duration) error {
 	tx, err := m.Begin(t.Context())
 	if err != nil {
@@ -189,7 +189,7 @@ func TestErasure(t *testing.T) {
 			makeMirror(t, f, empty)
 			tamper(t, f, "UPDATE _meta SET erasure_due_since = "+tc.due)
 			f.gather(t.Context())
-			expect(t, see(t, "erasure", f), tc.want, tc.says)
+			expect(t, runCheck(t, "erasure", f), tc.want, tc.says)
 		})
 	}
 }

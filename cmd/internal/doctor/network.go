@@ -17,93 +17,92 @@ import (
 	"solarmirror/sync/pull"
 )
 
-// networkDeadline bounds each request to the platform.
-const networkDeadline = 10 * time.Second
+// requestTimeout limits each request to the platform.
+const requestTimeout = 10 * time.Second
 
-// contact is what one request without a token shows of the platform.
-type contact struct {
+// response is the platform's answer to one request without a token.
+type response struct {
 	status      int
-	date        time.Time         // the Date header; zero when absent or unreadable
-	ours        time.Time         // our clock, halfway through the request
-	certificate *x509.Certificate // the server's own; nil over plain http
+	date        time.Time         // of the Date header; zero when absent or unreadable
+	localTime   time.Time         // of this machine, halfway through the request
+	certificate *x509.Certificate // of the server, not of an authority; nil over plain http
 }
 
-// makeContact sends that request.
-func (f *facts) makeContact(ctx context.Context) (contact, error) {
-	ctx, cancel := context.WithTimeout(ctx, networkDeadline)
+// requestRoot sends a GET request for the base URL, without a token.
+func (f *facts) requestRoot(ctx context.Context) (response, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.client.BaseURL()+"/", nil)
 	if err != nil {
-		return contact{}, err
+		return response{}, err
 	}
 	request.Header.Set("User-Agent", buildinfo.UserAgent())
-	// Not an http.Client: a redirect is an answer like any other.
+	// An http.Client would follow redirects; here a redirect is an answer.
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true,
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: f.roots, Time: f.now},
 	}
 	sent := f.now()
-	response, err := transport.RoundTrip(request)
+	got, err := transport.RoundTrip(request)
 	if err != nil {
-		return contact{}, err
+		return response{}, err
 	}
-	defer response.Body.Close()
-	c := contact{status: response.StatusCode, ours: sent.Add(f.now().Sub(sent) / 2)}
-	if date, err := http.ParseTime(response.Header.Get("Date")); err == nil {
-		c.date = date
+	defer got.Body.Close()
+	r := response{status: got.StatusCode, localTime: sent.Add(f.now().Sub(sent) / 2)}
+	if date, err := http.ParseTime(got.Header.Get("Date")); err == nil {
+		r.date = date
 	}
-	if response.TLS != nil {
-		c.certificate = response.TLS.PeerCertificates[0]
+	if got.TLS != nil {
+		r.certificate = got.TLS.PeerCertificates[0]
 	}
-	return c, nil
+	return r, nil
 }
 
 // probe asks for one page of a list, with the token; any list shows what the checks ask.
 func (f *facts) probe(ctx context.Context, page, limit int) (*platform.Page, error) {
-	ctx, cancel := context.WithTimeout(ctx, networkDeadline)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	return f.client.Probe(ctx, pull.Streams()[0].Resource, platform.Filter{}, page, limit)
 }
 
 func checkReachability(ctx context.Context, f *facts) Finding {
-	if f.contactErr != nil {
-		return explainContact(f.client.BaseURL(), f.contactErr)
+	if f.responseErr != nil {
+		return explainRequestError(f.client.BaseURL(), f.responseErr)
 	}
-	if f.tokenFault(ctx) != nil {
-		return pass("%s answers with status %d; no record was asked for, since there is no token", f.client.BaseURL(), f.contact.status)
+	if f.tokenError(ctx) != nil {
+		return pass("%s answers with status %d; no record was asked for, since there is no token", f.client.BaseURL(), f.response.status)
 	}
 	page, err := f.probe(ctx, f.firstPage(), 1)
 	if err != nil {
-		return explainProbe(err)
+		return explainProbeError(err)
 	}
 	return pass("%s lists records (envelope %s)", f.client.BaseURL(), page.Envelope)
 }
 
-// explainContact says how far the first contact came: to the name, the port, the handshake or the
-// answer.
-func explainContact(base string, err error) Finding {
-	var name *net.DNSError
+// explainRequestError names the failed step: name lookup, connection, TLS handshake or response.
+func explainRequestError(base string, err error) Finding {
+	var lookup *net.DNSError
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
-	look := "curl -sv -o /dev/null " + base
+	curl := "curl -sv -o /dev/null " + base
 	switch {
-	case errors.As(err, &name):
-		return fail("check [platform] base_url, then: nslookup "+name.Name, "the name %s has no address: %s", name.Name, name.Err)
+	case errors.As(err, &lookup):
+		return fail("check [platform] base_url, then: nslookup "+lookup.Name, "the name %s has no address: %s", lookup.Name, lookup.Err)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fail("check host and port of [platform] base_url, then: "+look, "nothing listens there: %v", err)
+		return fail("check host and port of [platform] base_url, then: "+curl, "nothing listens there: %v", err)
 	case errors.As(err, &certificate):
 		return fail("see the remedy of tls", "the platform's certificate is not trusted")
 	case errors.As(err, &record):
-		return fail("check scheme and port of [platform] base_url, then: "+look, "%s does not speak TLS", base)
+		return fail("check scheme and port of [platform] base_url, then: "+curl, "%s does not speak TLS", base)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fail("check the network, firewall and HTTPS_PROXY, then: "+look, "no answer from %s within %s", base, networkDeadline)
+		return fail("check the network, firewall and HTTPS_PROXY, then: "+curl, "no answer from %s within %s", base, requestTimeout)
 	}
-	return fail(look, "no answer from %s: %v", base, err)
+	return fail(curl, "no answer from %s: %v", base, err)
 }
 
-// explainProbe says why no record came from a platform that can be reached.
-func explainProbe(err error) Finding {
-	const unwilling = "run \"solarmirror doctor\" again later; if it lasts, ask the platform's operators"
+// explainProbeError explains why a platform that answers returned no record.
+func explainProbeError(err error) Finding {
+	const retryLater = "run \"solarmirror doctor\" again later; if it lasts, ask the platform's operators"
 	var auth *platform.AuthError
 	var status *platform.StatusError
 	var refused *platform.RefusedError
@@ -121,9 +120,9 @@ func explainProbe(err error) Finding {
 	case errors.As(err, &status) && status.Status == http.StatusNotFound:
 		return fail("check [platform] base_url, which ends before /api/v2", "there is no %s", status.Path)
 	case errors.As(err, &status):
-		return fail(unwilling, "asked for one record, the platform answers %s", statusOf(status.Status))
+		return fail(retryLater, "asked for one record, the platform answers %s", statusOf(status.Status))
 	case errors.As(err, &refused):
-		return fail(unwilling, "asked for one record, the platform answers the error %q", refused.Message)
+		return fail(retryLater, "asked for one record, the platform answers the error %q", refused.Message)
 	case errors.As(err, &envelope):
 		return fail("check [platform] base_url and envelope", "the answer has no known form: %v", err)
 	case errors.As(err, &wait):
@@ -131,16 +130,16 @@ func explainProbe(err error) Finding {
 	case errors.As(err, &body):
 		return fail("check [platform] base_url", "the answer to a list is none: %s", body.Reason)
 	case errors.Is(err, context.DeadlineExceeded):
-		return fail(unwilling, "no record within %s", networkDeadline)
+		return fail(retryLater, "no record within %s", requestTimeout)
 	}
-	return fail(unwilling, "no record: %v", err)
+	return fail(retryLater, "no record: %v", err)
 }
 
 func statusOf(code int) string { return fmt.Sprintf("%d %s", code, http.StatusText(code)) }
 
-// shortLife is how long before its end a certificate is worth a warning; most are renewed a month
-// ahead.
-const shortLife = 14 * 24 * time.Hour
+// warnBeforeExpiry is the remaining validity of a certificate below which the check warns; most
+// certificates are renewed a month before they expire.
+const warnBeforeExpiry = 14 * 24 * time.Hour
 
 func checkTLS(_ context.Context, f *facts) Finding {
 	base, err := url.Parse(f.client.BaseURL())
@@ -148,29 +147,29 @@ func checkTLS(_ context.Context, f *facts) Finding {
 		return fail("check [platform] base_url", "%v", err)
 	}
 	if base.Scheme == "http" {
-		return checkPlain(base)
+		return checkPlainHTTP(base)
 	}
 	var untrusted *tls.CertificateVerificationError
 	switch {
-	case errors.As(f.contactErr, &untrusted):
+	case errors.As(f.responseErr, &untrusted):
 		return fail(fmt.Sprintf("have it renewed, set this machine's clock, or install its authority; to look at it: openssl s_client -connect %s", hostPort(base)),
 			"the certificate is not valid here: %v", untrusted.Err)
-	case f.contactErr != nil:
+	case f.responseErr != nil:
 		return skip("the platform was not reached")
-	case f.contact.certificate == nil:
+	case f.response.certificate == nil:
 		return skip("the connection shows no certificate")
 	}
-	ends := f.contact.certificate.NotAfter
-	left := ends.Sub(f.contact.ours)
+	ends := f.response.certificate.NotAfter
+	left := ends.Sub(f.response.localTime)
 	text := fmt.Sprintf("the certificate is valid for %d more days, until %s", int(left.Hours()/24), ends.UTC().Format(time.DateOnly))
-	if left < shortLife {
+	if left < warnBeforeExpiry {
 		return warn("tell the platform's operators to renew it", "%s", text)
 	}
 	return pass("%s", text)
 }
 
-// checkPlain judges a platform without TLS.
-func checkPlain(base *url.URL) Finding {
+// checkPlainHTTP accepts http only on this machine.
+func checkPlainHTTP(base *url.URL) Finding {
 	ip := net.ParseIP(base.Hostname())
 	if base.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
 		return pass("plain http, which does not leave this machine")
@@ -185,20 +184,20 @@ func hostPort(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), "443")
 }
 
-// How far the platform's clock and ours may be apart. Watermarks take the earlier of both, so a
-// little costs nothing; a day would be another date.
+// Limits of the difference between the platform's clock and this machine's. Watermarks use the
+// earlier of both, so a small difference costs nothing; a day would change the date.
 const (
-	skewUnseen = 2 * time.Second // a Date has whole seconds, and the answer took its time
-	skewWarned = time.Minute
-	skewFailed = time.Hour
+	ignoredSkew = 2 * time.Second // a Date header has whole seconds, and the answer took time
+	warnSkew    = time.Minute
+	failSkew    = time.Hour
 )
 
 func checkClock(_ context.Context, f *facts) Finding {
-	if f.contact.date.IsZero() {
+	if f.response.date.IsZero() {
 		return skip("the platform's answer has no Date")
 	}
-	skew := f.contact.date.Sub(f.contact.ours)
-	if skew.Abs() < skewUnseen {
+	skew := f.response.date.Sub(f.response.localTime)
+	if skew.Abs() < ignoredSkew {
 		return pass("both clocks agree")
 	}
 	text := fmt.Sprintf("the platform's clock is %s ahead of ours", skew.Round(time.Second))
@@ -207,9 +206,9 @@ func checkClock(_ context.Context, f *facts) Finding {
 	}
 	const remedy = "set this machine's clock by NTP (timedatectl status); if it is right, tell the platform's operators"
 	switch {
-	case skew.Abs() > skewFailed:
+	case skew.Abs() > failSkew:
 		return fail(remedy, "%s", text)
-	case skew.Abs() > skewWarned:
+	case skew.Abs() > warnSkew:
 		return warn(remedy, "%s", text)
 	}
 	return pass("%s", text)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// answering is a platform that lists n records in a bare array, whatever it is asked.
+// answering is a platform that answers every request with n records in a bare array.
 func answering(n int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		records := make([]string, n)
@@ -32,14 +32,14 @@ func replying(code int, body string) http.HandlerFunc {
 	}
 }
 
-func headed(name, value string, next http.HandlerFunc) http.HandlerFunc {
+func withHeader(name, value string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(name, value)
 		next(w, r)
 	}
 }
 
-func serving(t *testing.T, handler http.Handler) string {
+func serve(t *testing.T, handler http.Handler) string {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
@@ -58,17 +58,17 @@ func TestReachability(t *testing.T) {
 		{"token refused", replying(401, ""), Failed, "refuses the token with 401"},
 		{"nothing there", replying(404, ""), Failed, "there is no /api/v2/requests/order/1/1"},
 		{"failing", replying(400, ""), Failed, "400 Bad Request"},
-		{"points elsewhere", headed("Location", "https://elsewhere.example/", replying(302, "")), Failed, "https://elsewhere.example/"},
+		{"points elsewhere", withHeader("Location", "https://elsewhere.example/", replying(302, "")), Failed, "https://elsewhere.example/"},
 		{"an error with 200", replying(200, `{"error":"closed","data":null}`), Failed, `"closed"`},
 		{"another envelope", replying(200, `{"rows":[]}`), Failed, "rows"},
 		{"a page for people", replying(200, `<html>Log in</html>`), Failed, "base_url"},
-		{"wants to be left alone", headed("Retry-After", "3600", replying(429, "")), Failed, "1h0m0s"},
+		{"wants to be left alone", withHeader("Retry-After", "3600", replying(429, "")), Failed, "1h0m0s"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			f := newFacts(t, "PLATFORM_BASE_URL="+serving(t, tc.handler), "PLATFORM_TOKEN=hunter2")
+			f := newFacts(t, "PLATFORM_BASE_URL="+serve(t, tc.handler), "PLATFORM_TOKEN=hunter2")
 			f.gather(t.Context())
-			got := see(t, "reachability", f)
+			got := runCheck(t, "reachability", f)
 			expect(t, got, tc.want, tc.says)
 			if strings.Contains(got.What+got.Remedy, "hunter2") {
 				t.Errorf("the token is shown: %+v", got)
@@ -79,16 +79,16 @@ func TestReachability(t *testing.T) {
 
 func TestReachabilityWithoutToken(t *testing.T) {
 	t.Parallel()
-	f := newFacts(t, "PLATFORM_BASE_URL="+serving(t, replying(401, "")))
+	f := newFacts(t, "PLATFORM_BASE_URL="+serve(t, replying(401, "")))
 	f.gather(t.Context())
-	expect(t, see(t, "reachability", f), OK, "status 401", "no token")
+	expect(t, runCheck(t, "reachability", f), OK, "status 401", "no token")
 }
 
-// TestKeepsTheToken: the first contact is made without it.
-func TestKeepsTheToken(t *testing.T) {
+// TestFirstRequestHasNoToken: the first request does not send the token.
+func TestFirstRequestHasNoToken(t *testing.T) {
 	t.Parallel()
 	sent := make(chan string, 1)
-	f := newFacts(t, "PLATFORM_TOKEN=hunter2", "PLATFORM_BASE_URL="+serving(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	f := newFacts(t, "PLATFORM_TOKEN=hunter2", "PLATFORM_BASE_URL="+serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		sent <- r.Header.Get("Authorization")
 	})))
 	f.gather(t.Context())
@@ -103,18 +103,18 @@ func TestUnreachable(t *testing.T) {
 	closed.Close()
 	f := newFacts(t, "PLATFORM_BASE_URL="+closed.URL, "PLATFORM_TOKEN=hunter2")
 	f.gather(t.Context())
-	expect(t, see(t, "reachability", f), Failed, "nothing listens there", closed.URL)
-	expect(t, see(t, "clock skew", f), Skipped, "not reached")
-	expect(t, see(t, "dialect", f), Skipped, "not reached")
+	expect(t, runCheck(t, "reachability", f), Failed, "nothing listens there", closed.URL)
+	expect(t, runCheck(t, "clock skew", f), Skipped, "not reached")
+	expect(t, runCheck(t, "dialect", f), Skipped, "not reached")
 
-	plain := serving(t, answering(1))
+	plain := serve(t, answering(1))
 	f = newFacts(t, "PLATFORM_BASE_URL="+strings.Replace(plain, "http:", "https:", 1))
 	f.gather(t.Context())
-	expect(t, see(t, "reachability", f), Failed, "does not speak TLS")
-	expect(t, see(t, "tls", f), Skipped, "not reached")
+	expect(t, runCheck(t, "reachability", f), Failed, "does not speak TLS")
+	expect(t, runCheck(t, "tls", f), Skipped, "not reached")
 }
 
-func TestExplainContact(t *testing.T) {
+func TestExplainRequestError(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		err  error
@@ -124,7 +124,7 @@ func TestExplainContact(t *testing.T) {
 		{fmt.Errorf("read: %w", context.DeadlineExceeded), "within 10s"},
 		{errors.New("connection reset"), "connection reset"},
 	} {
-		expect(t, explainContact("https://sales.example.com", tc.err), Failed, tc.says)
+		expect(t, explainRequestError("https://sales.example.com", tc.err), Failed, tc.says)
 	}
 }
 
@@ -154,9 +154,9 @@ func TestTLS(t *testing.T) {
 			f := newFacts(t, "PLATFORM_BASE_URL="+server.URL)
 			f.roots, f.now = tc.roots, func() time.Time { return tc.now }
 			f.gather(t.Context())
-			expect(t, see(t, "tls", f), tc.want, tc.says)
+			expect(t, runCheck(t, "tls", f), tc.want, tc.says)
 			if tc.want == Failed {
-				expect(t, see(t, "reachability", f), Failed, "certificate is not trusted")
+				expect(t, runCheck(t, "reachability", f), Failed, "certificate is not trusted")
 			}
 		})
 	}
@@ -177,7 +177,7 @@ func TestPlainHTTP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		expect(t, checkPlain(u), want, "plain http")
+		expect(t, checkPlainHTTP(u), want, "plain http")
 	}
 }
 
@@ -199,15 +199,15 @@ func TestClock(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			date := doctorTime.Add(tc.skew).Format(http.TimeFormat)
-			f := newFacts(t, "PLATFORM_BASE_URL="+serving(t, headed("Date", date, replying(401, ""))))
+			f := newFacts(t, "PLATFORM_BASE_URL="+serve(t, withHeader("Date", date, replying(401, ""))))
 			f.gather(t.Context())
-			expect(t, see(t, "clock skew", f), tc.want, tc.says)
+			expect(t, runCheck(t, "clock skew", f), tc.want, tc.says)
 		})
 	}
 	t.Run("no date", func(t *testing.T) {
 		t.Parallel()
-		f := newFacts(t, "PLATFORM_BASE_URL="+serving(t, headed("Date", "yesterday", replying(200, ""))))
+		f := newFacts(t, "PLATFORM_BASE_URL="+serve(t, withHeader("Date", "yesterday", replying(200, ""))))
 		f.gather(t.Context())
-		expect(t, see(t, "clock skew", f), Skipped, "no Date")
+		expect(t, runCheck(t, "clock skew", f), Skipped, "no Date")
 	})
 }

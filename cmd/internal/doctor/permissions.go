@@ -12,7 +12,7 @@ import (
 )
 
 func checkFileModes(_ context.Context, f *facts) Finding {
-	if finding, bad := checkOutboxModes(f.Config.Outbox); bad {
+	if finding := checkOutboxModes(f.Config.Outbox); finding.Verdict == Failed {
 		return finding
 	}
 	dir, path := f.files.Dir, f.Config.Mirror.Path
@@ -31,11 +31,11 @@ func checkFileModes(_ context.Context, f *facts) Finding {
 	return pass("%s can be read and written, and so can its directory", path)
 }
 
-// checkOutboxModes checks that an outbox, if there is one, is private: the commands that use it
-// insist on that.
-func checkOutboxModes(o config.Outbox) (finding Finding, bad bool) {
+// checkOutboxModes fails when an outbox exists and other users have access to it: the outbox
+// commands refuse such a file. Otherwise it returns the zero Finding.
+func checkOutboxModes(o config.Outbox) Finding {
 	if _, err := os.Stat(o.Path); err != nil {
-		return Finding{}, false
+		return Finding{}
 	}
 	private := []string{filepath.Dir(o.Path), o.Path}
 	if o.KeyFile != "" {
@@ -45,10 +45,10 @@ func checkOutboxModes(o config.Outbox) (finding Finding, bad bool) {
 		var open *sqlitefile.ModeError
 		switch err := sqlitefile.CheckPrivate(path); {
 		case errors.As(err, &open):
-			return fail(fmt.Sprintf("chmod %o %s", open.Want, path), "%s is open to other users (mode %04o), and passwords are kept there", path, open.Mode.Perm()), true
+			return fail(fmt.Sprintf("chmod %o %s", open.Want, path), "%s is open to other users (mode %04o), and passwords are kept there", path, open.Mode.Perm())
 		case err != nil:
-			return fail("ls -ld "+path, "%v", err), true
+			return fail("ls -ld "+path, "%v", err)
 		}
 	}
-	return Finding{}, false
+	return Finding{}
 }

@@ -12,34 +12,34 @@ import (
 
 func TestFileModes(t *testing.T) {
 	t.Parallel()
-	type wish struct {
+	type accessCall struct {
 		path  string
 		write bool
 	}
 	for _, tc := range []struct {
 		name   string
 		exists bool
-		denied wish // of dir or file
+		denied accessCall // of dir or file
 		want   Verdict
 		says   string
 	}{
-		{"nothing there yet", false, wish{}, OK, "dir can be written to"},
-		{"all allowed", true, wish{}, OK, "can be read and written"},
-		{"directory for reading only", true, wish{"dir", true}, Failed, "dir, cannot be written to: permission denied"},
-		{"unreadable file", true, wish{"mirror.db", false}, Failed, "cannot be read: permission denied"},
-		{"file for reading only", true, wish{"mirror.db", true}, Failed, "mirror.db cannot be written to: permission denied"},
+		{"nothing there yet", false, accessCall{}, OK, "dir can be written to"},
+		{"all allowed", true, accessCall{}, OK, "can be read and written"},
+		{"directory for reading only", true, accessCall{"dir", true}, Failed, "dir, cannot be written to: permission denied"},
+		{"unreadable file", true, accessCall{"mirror.db", false}, Failed, "cannot be read: permission denied"},
+		{"file for reading only", true, accessCall{"mirror.db", true}, Failed, "mirror.db cannot be written to: permission denied"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			f := newFacts(t)
 			f.files = sqlitefile.Footprint{Dir: "dir", Exists: tc.exists}
 			f.access = func(path string, write bool) error {
-				if (wish{filepath.Base(path), write}) == tc.denied {
+				if (accessCall{filepath.Base(path), write}) == tc.denied {
 					return fs.ErrPermission
 				}
 				return nil
 			}
-			expect(t, see(t, "file modes", f), tc.want, tc.says)
+			expect(t, runCheck(t, "file modes", f), tc.want, tc.says)
 		})
 	}
 }
@@ -65,7 +65,7 @@ func TestOutboxModes(t *testing.T) {
 				os.Chmod(f.Config.Outbox.Path, tc.file), os.Chmod(dir, tc.dir)); err != nil {
 				t.Fatal(err)
 			}
-			expect(t, see(t, "file modes", f), tc.want, tc.says)
+			expect(t, runCheck(t, "file modes", f), tc.want, tc.says)
 		})
 	}
 }

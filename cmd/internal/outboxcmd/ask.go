@@ -12,11 +12,10 @@ import (
 	"solarmirror/sync/push"
 )
 
-// errGivenUp is a person who ends the input instead of answering.
-var errGivenUp = errors.New("nothing was queued: the input ended before all was answered")
+var errInputEnded = errors.New("nothing was queued: the input ended before all was answered")
 
-// Ask asks for one company on a terminal, and for each field again until it is valid. Empty answers
-// are left out.
+// Ask asks for the fields of one company on a terminal, each again until the answer is valid. An
+// empty answer leaves a field empty.
 func Ask(ctx context.Context, d *terminal.Dialogue) ([]push.Entry, error) {
 	var c outbox.Company
 	err := d.Run(ctx, func() error {
@@ -25,7 +24,7 @@ func Ask(ctx context.Context, d *terminal.Dialogue) ([]push.Entry, error) {
 			err = askPassword(d, &c)
 		}
 		if errors.Is(err, io.EOF) {
-			return errGivenUp
+			return errInputEnded
 		}
 		return err
 	})
@@ -37,7 +36,7 @@ func Ask(ctx context.Context, d *terminal.Dialogue) ([]push.Entry, error) {
 
 func askFields(d *terminal.Dialogue, c *outbox.Company) error {
 	for _, q := range []struct {
-		label, field string // the field as faults name it
+		label, field string // field is the name in push.Fault
 		to           *string
 	}{
 		{"First name of the contact", "name", &c.Name}, {"Surname", "surname", &c.Surname}, {"E-mail", "email", &c.Email},
@@ -49,7 +48,7 @@ func askFields(d *terminal.Dialogue, c *outbox.Company) error {
 		{"State registration (empty for none)", "stateInscription", &c.StateInscription},
 	} {
 		if q.field == "CPF" && c.CNPJ != "" {
-			continue // the platform would ignore it
+			continue // the platform ignores the CPF of a company with a CNPJ
 		}
 		for valid := false; !valid; {
 			answer, err := d.Ask(q.label + ": ")
@@ -67,7 +66,7 @@ func askFields(d *terminal.Dialogue, c *outbox.Company) error {
 	return nil
 }
 
-// askPassword asks twice, because nobody sees what is typed.
+// askPassword asks twice, because the typed password is not shown.
 func askPassword(d *terminal.Dialogue, c *outbox.Company) error {
 	for {
 		password, err := d.AskHidden("Password (not shown): ")
@@ -89,7 +88,7 @@ func askPassword(d *terminal.Dialogue, c *outbox.Company) error {
 	}
 }
 
-// accepts reports whether one field is valid, and shows its faults.
+// accepts reports whether one field is valid, and prints its faults.
 func accepts(d *terminal.Dialogue, c outbox.Company, field string) bool {
 	var invalid *push.InvalidError
 	if !errors.As(push.Validate(c), &invalid) {

@@ -14,19 +14,19 @@ import (
 type Batch struct {
 	options QueueOptions
 	valid   []outbox.Company
-	lines   []int // of valid
+	lines   []int // of the companies in valid
 	invalid int
 }
 
-// QueueOptions say how companies are queued.
+// QueueOptions are the flags of the commands that queue companies.
 type QueueOptions struct {
 	DryRun         bool // queue nothing
-	SkipInvalid    bool // queue the valid companies although others are not
-	AllowDuplicate bool // queue companies although the outbox has others with the same CPF, CNPJ or e-mail
+	SkipInvalid    bool // queue the valid companies even if others are invalid
+	AllowDuplicate bool // queue companies even if the outbox has their CPF, CNPJ or e-mail
 }
 
-// NewBatch returns the valid companies of entries, and writes to w what is wrong with the others.
-// It fails when nothing may be queued.
+// NewBatch returns a batch of the valid companies in entries, and writes the errors of the others
+// to w. It fails when the options let nothing be queued.
 func NewBatch(entries []push.Entry, o QueueOptions, w io.Writer) (*Batch, error) {
 	b := &Batch{options: o}
 	for _, e := range entries {
@@ -50,7 +50,7 @@ func NewBatch(entries []push.Entry, o QueueOptions, w io.Writer) (*Batch, error)
 	return b, nil
 }
 
-// Queue adds the companies to the outbox, all or none.
+// Queue adds all companies to the outbox, or none if one fails.
 func (b *Batch) Queue(ctx context.Context, box *outbox.Outbox) ([]outbox.Row, error) {
 	rows, err := box.Add(ctx, b.valid, b.options.AllowDuplicate)
 	var duplicate *outbox.DuplicateError
@@ -60,8 +60,8 @@ func (b *Batch) Queue(ctx context.Context, box *outbox.Outbox) ([]outbox.Row, er
 	return rows, err
 }
 
-// DryRun says line by line what Queue would do: on out what it would queue, on faults what it would
-// not. Only the outbox knows the duplicates.
+// DryRun prints a line for each valid company: to out if Queue would accept it, else to faults. It
+// needs the outbox to find duplicates.
 func (b *Batch) DryRun(ctx context.Context, box *outbox.Outbox, out, faults io.Writer) error {
 	refused := b.invalid
 	for i, company := range b.valid {

@@ -9,7 +9,8 @@ import (
 	"solarmirror/sync/push"
 )
 
-// ReadCorrection reads a file of one company, "-" being stdin; nil when from is empty.
+// ReadCorrection reads one company from the JSON file from; "-" is stdin. It returns nil when from
+// is empty.
 func ReadCorrection(from string, stdin io.Reader) (*outbox.Company, error) {
 	if from == "" {
 		return nil, nil
@@ -27,28 +28,28 @@ func ReadCorrection(from string, stdin io.Reader) (*outbox.Company, error) {
 	return &entries[0].Company, nil
 }
 
-// Retry makes a pending row due at once, or queues a rejected one again, with the corrected company
-// if there is one.
+// Retry makes a pending row due now, or queues a rejected row again. A correction, if not nil,
+// replaces the company of the row.
 func Retry(ctx context.Context, box *outbox.Outbox, id int64, correction *outbox.Company) (outbox.Row, error) {
 	if correction == nil {
-		if err := needsNoCorrection(ctx, box, id); err != nil {
+		if err := checkSendable(ctx, box, id); err != nil {
 			return outbox.Row{}, err
 		}
 	}
 	return box.Retry(ctx, id, correction)
 }
 
-// needsNoCorrection refuses a row that the next push would only reject.
-func needsNoCorrection(ctx context.Context, box *outbox.Outbox, id int64) error {
+// checkSendable returns an error for a row that the next push would reject.
+func checkSendable(ctx context.Context, box *outbox.Outbox, id int64) error {
 	row, err := box.Row(ctx, id)
 	if err != nil {
 		return err
 	}
 	if row.State != outbox.StateRejected && row.State != outbox.StatePending {
-		return nil // Retry says what can be done
+		return nil // outbox.Retry returns the error for these states
 	}
 	company := push.Normalise(row.Company)
-	company.Password = "is not read here"
+	company.Password = "placeholder" // rows are read without their password
 	err = push.Validate(company)
 	switch {
 	case err != nil:

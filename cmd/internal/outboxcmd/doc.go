@@ -1,6 +1,7 @@
-// Package outboxcmd does the work of the commands "solarmirror outbox …" that is not flags: it
-// reads companies from a file or asks for one at a terminal, queues the valid ones, checks
-// corrections, and prints rows.
+// Package outboxcmd implements the commands "solarmirror outbox …" except for their flags. It reads
+// companies from a file or asks for one on a terminal, queues the valid ones, checks the correction
+// of a rejected row, and prints rows.
 //
-// Package store holds the outbox and its rules; package push validates companies and sends them.
+// Package outbox stores the rows and enforces their states and the rule against duplicates. Package
+// push validates companies and sends them.
 package outboxcmd

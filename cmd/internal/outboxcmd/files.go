@@ -10,10 +10,9 @@ import (
 	"solarmirror/sync/push"
 )
 
-// readers read a file of companies, by its format.
 var readers = map[string]func(io.Reader) ([]push.Entry, error){"csv": push.ReadCSV, "jsonl": push.ReadJSONLines, "json": push.ReadJSON}
 
-// FileFormat returns the format of a file: the one given, or else the one its name says.
+// FileFormat returns the format of a file: the given one, else the one of its extension.
 func FileFormat(path, given string) (string, error) {
 	if given == "" {
 		given = strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
@@ -27,7 +26,7 @@ func FileFormat(path, given string) (string, error) {
 	return given, nil
 }
 
-// ReadFile reads the companies of a file, "-" being stdin, in a format that FileFormat returned.
+// ReadFile reads the companies of a file; "-" is stdin. The format must come from FileFormat.
 func ReadFile(path, format string, stdin io.Reader) ([]push.Entry, error) {
 	in := stdin
 	if path != "-" {

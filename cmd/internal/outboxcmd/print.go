@@ -1,6 +1,7 @@
 package outboxcmd
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,7 +16,7 @@ import (
 	"solarmirror/store/outbox"
 )
 
-// PrintQueued prints rows just queued, and how to send them.
+// PrintQueued prints new rows and the command that sends them.
 func PrintQueued(w io.Writer, rows []outbox.Row) error {
 	t := terminal.NewTable("id", "tax number", "e-mail", "state")
 	for _, r := range rows {
@@ -28,7 +29,7 @@ func PrintQueued(w io.Writer, rows []outbox.Row) error {
 	return err
 }
 
-// rowJSON is a row as JSON: whole, but for its password.
+// rowJSON is a row without its password.
 type rowJSON struct {
 	ID             int64         `json:"id"`
 	IntentID       string        `json:"intent_id"`
@@ -58,7 +59,7 @@ type attemptJSON struct {
 	Error      string     `json:"error,omitempty"`
 }
 
-func rowResult(r outbox.Row) rowJSON {
+func newRowJSON(r outbox.Row) rowJSON {
 	return rowJSON{
 		ID: r.ID, IntentID: r.IntentID, State: string(r.State), Name: r.Name, Surname: r.Surname, Email: r.Email, CPF: r.CPF, CNPJ: r.CNPJ,
 		HasPassword: r.HasPassword, AllowDuplicate: r.AllowDuplicate, Attempts: r.Attempts, CreatedAt: r.CreatedAt,
@@ -67,12 +68,12 @@ func rowResult(r outbox.Row) rowJSON {
 	}
 }
 
-// PrintRows lists rows; asJSON prints one JSON object per row.
+// PrintRows prints rows as a table, or as one JSON object per line.
 func PrintRows(w io.Writer, rows []outbox.Row, asJSON bool) error {
 	if asJSON {
 		encoder := json.NewEncoder(w)
 		for _, r := range rows {
-			if err := encoder.Encode(rowResult(r)); err != nil {
+			if err := encoder.Encode(newRowJSON(r)); err != nil {
 				return err
 			}
 		}
@@ -90,10 +91,10 @@ func PrintRows(w io.Writer, rows []outbox.Row, asJSON bool) error {
 	return t.Write(w)
 }
 
-// PrintRow prints one row whole, but for its password.
+// PrintRow prints all fields of one row except its password, and its attempts.
 func PrintRow(w io.Writer, r outbox.Row, attempts []outbox.Attempt, asJSON bool) error {
 	if asJSON {
-		out := rowResult(r)
+		out := newRowJSON(r)
 		for _, at := range attempts {
 			out.History = append(out.History, attemptJSON{at.StartedAt, words.Known(at.FinishedAt), at.Outcome, at.HTTPStatus, at.Error})
 		}
@@ -118,11 +119,7 @@ func PrintRow(w io.Writer, r outbox.Row, attempts []outbox.Attempt, asJSON bool)
 	}
 	t := terminal.NewTable("attempt (UTC)", "outcome", "status", "error")
 	for _, at := range attempts {
-		outcome := at.Outcome
-		if outcome == "" {
-			outcome = "cut off"
-		}
-		t.Add(words.Minute(at.StartedAt), outcome, at.HTTPStatus, terminal.Cell(at.Error))
+		t.Add(words.Minute(at.StartedAt), cmp.Or(at.Outcome, "cut off"), at.HTTPStatus, terminal.Cell(at.Error))
 	}
 	fmt.Fprintln(w)
 	return t.Write(w)

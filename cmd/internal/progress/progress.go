@@ -1,8 +1,8 @@
-// Package progress shows how far a run of package pull has come.
+// Package progress shows the progress of a run of package pull.
 //
-// [Show] is for commands: a bar on a terminal, a line every few seconds elsewhere. [Every] is for a
-// program that says it in its own way, such as in a log. Streams are read at the same time; both
-// show the sum of all passes.
+// [Show] is for commands: it draws a bar on a terminal and writes a line every few seconds
+// elsewhere. [Every] is for a caller that writes the line itself, for example to a log. A run reads
+// several streams at the same time; both show the sum of all passes.
 package progress
 
 import (
@@ -16,10 +16,10 @@ import (
 	"solarmirror/sync/pull"
 )
 
-// lineInterval is how often Show writes a line where no bar can be drawn.
-const lineInterval = 5 * time.Second
+const lineInterval = 5 * time.Second // of Show, where w is not a terminal
 
-// Show returns a function that shows progress on w, nil when quiet, and one that removes the bar.
+// Show returns a function that shows progress on w, nil when quiet, and a function that removes the
+// bar.
 func Show(w io.Writer, quiet bool) (show func(pull.Progress), done func()) {
 	switch {
 	case quiet:
@@ -30,12 +30,11 @@ func Show(w io.Writer, quiet bool) (show func(pull.Progress), done func()) {
 	return Every(lineInterval, time.Now, func(line string) { fmt.Fprintln(w, line) }), func() {}
 }
 
-// drawBar returns a function that draws a bar.
 func drawBar(w io.Writer) func(pull.Progress) {
-	passes := sum{}
+	all := passes{}
 	var bar *progressbar.ProgressBar
 	return func(at pull.Progress) {
-		records, total := passes.add(at)
+		records, total := all.add(at)
 		if bar == nil {
 			bar = progressbar.NewOptions64(total,
 				progressbar.OptionSetWriter(w), progressbar.OptionShowCount(), progressbar.OptionShowIts(),
@@ -48,17 +47,17 @@ func drawBar(w io.Writer) func(pull.Progress) {
 			bar.ChangeMax64(total)
 		}
 		bar.Describe(fmt.Sprintf("%-18s", at.Stream+" "+at.Pass))
-		_ = bar.Set64(records) // a bar that cannot be drawn is no reason to stop a run
+		_ = bar.Set64(records) // failing to draw the bar must not stop the run
 	}
 }
 
-// Every returns a function that calls say with one line of text, at most once per interval, and not
-// before the first interval has passed.
-func Every(interval time.Duration, now func() time.Time, say func(line string)) func(pull.Progress) {
-	passes := sum{}
+// Every returns a function that calls write with one line of text, at most once per interval. The
+// first call comes after the first interval.
+func Every(interval time.Duration, now func() time.Time, write func(line string)) func(pull.Progress) {
+	all := passes{}
 	var began, last time.Time
 	return func(at pull.Progress) {
-		records, total := passes.add(at)
+		records, total := all.add(at)
 		t := now()
 		if began.IsZero() {
 			began, last = t, t
@@ -67,21 +66,21 @@ func Every(interval time.Duration, now func() time.Time, say func(line string)) 
 			return
 		}
 		last = t
-		say(describe(records, total, t.Sub(began)))
+		write(describe(records, total, t.Sub(began)))
 	}
 }
 
-// sum holds where each pass of a run stands.
-type sum map[string]pull.Progress
+// passes holds the progress of each pass of a run, by stream and pass.
+type passes map[string]pull.Progress
 
-// add records where a pass stands, and returns the sum of all: records read, and how many there
-// are, -1 when some pass does not say.
-func (s sum) add(at pull.Progress) (records, total int64) {
+// add saves the progress of one pass and returns the sum over all passes: records read, and records
+// in total, which is -1 when the total of some pass is not known.
+func (p passes) add(at pull.Progress) (records, total int64) {
 	if at.Finished {
 		at.Total = at.Records
 	}
-	s[at.Stream+" "+at.Pass] = at
-	for _, pass := range s {
+	p[at.Stream+" "+at.Pass] = at
+	for _, pass := range p {
 		records += pass.Records
 		switch {
 		case pass.Total < pass.Records:
@@ -93,8 +92,6 @@ func (s sum) add(at pull.Progress) (records, total int64) {
 	return records, total
 }
 
-// describe says how many of how many records were read, how fast, and how long the rest takes at
-// that rate.
 func describe(records, total int64, took time.Duration) string {
 	rate := PerSecond(records, took)
 	if total < records || total == 0 || rate == 0 {
@@ -104,7 +101,7 @@ func describe(records, total int64, took time.Duration) string {
 	return fmt.Sprintf("%d of %d records (%d %%), %.0f/s, about %s left", records, total, 100*records/total, rate, left)
 }
 
-// PerSecond is n spread over a time; 0 for no time at all.
+// PerSecond returns the rate n / took; 0 when took is not positive.
 func PerSecond(n int64, took time.Duration) float64 {
 	if took <= 0 {
 		return 0

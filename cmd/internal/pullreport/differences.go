@@ -22,14 +22,13 @@ func differencesJSON(list []pull.Difference) []differenceJSON {
 	return out
 }
 
-// shownDifferences is how many differences the table lists; --json lists all.
-const shownDifferences = 50
+const shownDifferences = 50 // in a table; --json lists all
 
 func newDifferenceTable() *terminal.Table {
 	return terminal.NewTable("stream", "type", "key", "how", "tables")
 }
 
-// addDifferences adds rows up to shownDifferences.
+// addDifferences adds rows until the table has shownDifferences.
 func addDifferences(t *terminal.Table, list []pull.Difference) {
 	for _, d := range list[:min(len(list), shownDifferences-t.Len())] {
 		t.Add(d.Stream, d.Key[0], terminal.Cell(d.Key[1]), d.Kind, strings.Join(d.Tables, ", "))

@@ -11,9 +11,8 @@ import (
 	"solarmirror/sync/pull"
 )
 
-// reportJSON is the result of a run as JSON.
 type reportJSON struct {
-	RunID   int64        `json:"run_id,omitempty"` // absent for a dry run
+	RunID   int64        `json:"run_id,omitempty"` // absent in a dry run
 	Outcome string       `json:"outcome"`
 	Streams []streamJSON `json:"streams"`
 }
@@ -34,23 +33,23 @@ type streamJSON struct {
 	Error   string           `json:"error,omitempty"`
 }
 
-func streamResult(s pull.StreamReport) streamJSON {
-	r := streamJSON{
+func newStreamJSON(s pull.StreamReport) streamJSON {
+	out := streamJSON{
 		Stream: s.Stream, Full: s.Full, Seen: s.Counts.Records, New: s.Counts.Inserted, Changed: s.Counts.Changed,
 		Unchanged: s.Counts.Unchanged, Rejected: s.Counts.Rejected, Requests: s.Requests,
 		Seconds: s.Duration.Seconds(), RowsPerS: progress.PerSecond(s.Counts.Records, s.Duration), Repairs: differencesJSON(s.Repairs),
 	}
 	if s.Err != nil {
-		r.Error = s.Err.Error()
+		out.Error = s.Err.Error()
 	}
-	return r
+	return out
 }
 
-// PrintSync prints what a run did with each stream, and says on notes where to look when something
-// was rejected.
+// PrintSync prints the result of a run to w. If records were rejected, it writes their number and
+// the command that lists them to notes.
 func PrintSync(w, notes io.Writer, r *pull.Report, asJSON bool) error {
 	if len(r.Streams) == 0 {
-		return nil // it never began; the error says why
+		return nil // the run never started; its error gives the cause
 	}
 	if rejected := r.Total().Rejected; rejected > 0 {
 		fmt.Fprintf(notes, "%d records could not be loaded and are kept as they came; see \"solarmirror rejects list\"\n", rejected)
@@ -64,7 +63,7 @@ func PrintSync(w, notes io.Writer, r *pull.Report, asJSON bool) error {
 func printSyncJSON(w io.Writer, r *pull.Report) error {
 	out := reportJSON{RunID: r.RunID, Outcome: string(r.Outcome)}
 	for _, s := range r.Streams {
-		out.Streams = append(out.Streams, streamResult(s))
+		out.Streams = append(out.Streams, newStreamJSON(s))
 	}
 	return json.NewEncoder(w).Encode(out)
 }
@@ -73,7 +72,7 @@ func printSyncTable(w io.Writer, r *pull.Report) error {
 	repairs, repaired := newDifferenceTable(), 0
 	t := terminal.NewTable("stream", "seen", "new", "changed", "unchanged", "rejected", "requests", "seconds", "rows/s", "outcome")
 	for _, s := range r.Streams {
-		v := streamResult(s)
+		v := newStreamJSON(s)
 		outcome := string(store.OK)
 		if s.Err != nil {
 			outcome = string(store.Failed)

@@ -5,18 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"solarmirror/cmd/internal/terminal"
 	"solarmirror/sync/pull"
 )
 
-// DifferencesError is a mirror that does not hold what the platform lists.
+// DifferencesError reports that the mirror differs from the platform.
 type DifferencesError struct {
 	n      int
-	totals int  // of them: the platform counts more than it lists
-	repair bool // some of them a plain sync leaves as they are
+	totals int  // of n: the platform counts more records than it lists
+	repair bool // some differences need "sync --full --repair"
 }
 
 func (e *DifferencesError) Error() string {
@@ -30,8 +29,9 @@ func (e *DifferencesError) Error() string {
 	return fmt.Sprintf("%d differences; run %q, then verify again", e.n, command)
 }
 
-// Discrepancy is the error that a verification ends with; the exit code follows from it. It is nil
-// when every stream was read and nothing differs.
+// Discrepancy returns the error of a verification, which decides the exit code: nil when every
+// stream was read and nothing differs, a *DifferencesError when every stream was read and something
+// differs, and a *pull.PartialError when some streams, but not all, could not be read.
 func Discrepancy(list []pull.Verification) error {
 	var found DifferencesError
 	var failed []error
@@ -41,8 +41,8 @@ func Discrepancy(list []pull.Verification) error {
 			if d.Kind == pull.DiffTotal {
 				found.totals++
 			}
+			found.repair = found.repair || d.NeedsRepair()
 		}
-		found.repair = found.repair || slices.ContainsFunc(v.Differences, pull.Difference.NeedsRepair)
 		if v.Err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", v.Stream, v.Err))
 		}
@@ -68,7 +68,7 @@ type verificationJSON struct {
 	Error       string           `json:"error,omitempty"`
 }
 
-// PrintVerification prints how the streams compare.
+// PrintVerification prints the result of a verification.
 func PrintVerification(w io.Writer, list []pull.Verification, asJSON bool) error {
 	if asJSON {
 		return printVerificationJSON(w, list)
@@ -76,8 +76,8 @@ func PrintVerification(w io.Writer, list []pull.Verification, asJSON bool) error
 	sums := terminal.NewTable("stream", "on the platform", "in the mirror", "missing", "extra", "different", "edited", "orphans", "rejected")
 	rows, erased := newDifferenceTable(), 0
 	for _, v := range list {
-		if v.Err != nil { // the error is told apart
-			sums.Add(v.Stream, nil, nil, nil, nil, nil, nil, nil, nil)
+		if v.Err != nil { // which Discrepancy returns
+			sums.Add(v.Stream)
 			continue
 		}
 		count := map[string]int{}

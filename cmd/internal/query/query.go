@@ -1,5 +1,5 @@
-// Package query runs a statement on the mirror and prints its result: as a table for people, as
-// CSV, or as JSON lines.
+// Package query runs one SQL statement on the mirror and prints its result as a table, CSV or JSON
+// Lines. The table cuts off long values; CSV and JSON Lines keep them whole.
 package query
 
 import (
@@ -14,10 +14,10 @@ import (
 	"solarmirror/store"
 )
 
-// Formats are the forms of a result.
+// Formats are the output formats of Print.
 var Formats = []string{"table", "csv", "json"}
 
-// Print runs a query that reads, and prints its result in one of Formats.
+// Print runs a statement that only reads, and prints its result in one of Formats.
 func Print(ctx context.Context, w io.Writer, mirror *store.Mirror, sql, format string) error {
 	result, err := mirror.Query(ctx, sql)
 	if err != nil {
@@ -71,7 +71,7 @@ func printCSV(w io.Writer, names []string, result *store.Result) error {
 	return out.Error()
 }
 
-// printJSONLines keeps the columns' order, which a map would lose.
+// printJSONLines builds each object itself, because marshaling a map would lose the column order.
 func printJSONLines(w io.Writer, names []string, result *store.Result) error {
 	for row, err := range result.Rows() {
 		if err != nil {

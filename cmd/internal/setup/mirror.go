@@ -15,17 +15,17 @@ import (
 	"solarmirror/sync/pull"
 )
 
-// Writing says how a command opens the mirror to write to it.
+// Writing describes how a command opens the mirror for writing.
 type Writing struct {
-	Command string // as others are told who find the mirror locked
-	Wait    bool   // for another run to end
+	Command string // the holder that a *sqlitefile.LockedError names
+	Wait    bool   // wait for the lock instead of failing
 	DryRun  bool
 	Now     func() time.Time // the mirror's clock; nil is time.Now
 }
 
-// Mirror takes the mirror's lock, opens the mirror for writing and finishes what an upgrade left to
-// do. The function returned undoes the first two. A dry run before the first sync compares with an
-// empty mirror, which that function deletes.
+// Mirror acquires the mirror's lock, opens the mirror for writing and, except in a dry run,
+// completes a pending upgrade. The returned function closes the mirror and releases the lock. A dry
+// run before the first sync uses an empty temporary mirror, which the returned function deletes.
 func Mirror(ctx context.Context, c config.Config, log zerolog.Logger, w Writing) (*store.Mirror, func(), error) {
 	path, cleanUp := c.Mirror.Path, func() {}
 	if _, err := os.Stat(path); w.DryRun && errors.Is(err, os.ErrNotExist) {
@@ -55,17 +55,16 @@ func Mirror(ctx context.Context, c config.Config, log zerolog.Logger, w Writing)
 		}
 		unlock()
 	}
-	if w.DryRun {
-		return mirror, release, nil
-	}
-	if err := pull.Promote(ctx, mirror, log); err != nil {
-		release()
-		return nil, nil, err
+	if !w.DryRun {
+		if err := pull.Promote(ctx, mirror, log); err != nil {
+			release()
+			return nil, nil, err
+		}
 	}
 	return mirror, release, nil
 }
 
-// MirrorOptions are those of a mirror that is written to; now may be nil.
+// MirrorOptions returns the options of a mirror opened for writing; now may be nil.
 func MirrorOptions(c config.Config, now func() time.Time, log zerolog.Logger) store.Options {
 	return store.Options{Now: now, Log: log, Zone: c.Platform.TimeZone, PowerUnit: store.PowerUnit(c.Marts.PowerUnit)}
 }

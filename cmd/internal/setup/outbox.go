@@ -13,7 +13,7 @@ import (
 	"solarmirror/sync/push"
 )
 
-// Outbox opens the configured outbox, with its key.
+// Outbox opens the configured outbox with its sealing key, if one is configured.
 func Outbox(ctx context.Context, c config.Config, log zerolog.Logger, now func() time.Time) (*outbox.Outbox, error) {
 	o := outbox.Options{Now: now, Log: log}
 	if c.Outbox.KeyFile != "" {
@@ -26,7 +26,7 @@ func Outbox(ctx context.Context, c config.Config, log zerolog.Logger, now func()
 	return outbox.Open(ctx, c.Outbox.Path, o)
 }
 
-// Creations opens what the mirror knows of the outbox; nil before there is a mirror.
+// Creations opens the mirror's record of the outbox; nil when there is no mirror yet.
 func Creations(ctx context.Context, c config.Config) (*outbox.Creations, error) {
 	creations, err := outbox.OpenCreations(ctx, c.Mirror.Path)
 	if errors.Is(err, sqlitefile.ErrNoDatabase) {
@@ -35,14 +35,14 @@ func Creations(ctx context.Context, c config.Config) (*outbox.Creations, error) 
 	return creations, err
 }
 
-// WithPusher completes a pusher, which has its client, clock and log, with the configured outbox,
-// and calls work under the outbox's lock.
+// WithPusher acquires the outbox's lock, sets the outbox, the mirror and the retention times of p,
+// and calls work. The caller has set the client, clock and log of p.
 func WithPusher(ctx context.Context, c config.Config, p *push.Pusher, wait bool, work func() error) error {
-	outbox, err := Outbox(ctx, c, p.Log, p.Now)
+	box, err := Outbox(ctx, c, p.Log, p.Now)
 	if err != nil {
 		return err
 	}
-	defer outbox.Close()
+	defer box.Close()
 	lock, err := sqlitefile.AcquireLock(ctx, c.Outbox.Path, "push", wait)
 	if err != nil {
 		return err
@@ -55,6 +55,6 @@ func WithPusher(ctx context.Context, c config.Config, p *push.Pusher, wait bool,
 	if creations != nil {
 		defer creations.Close()
 	}
-	p.Outbox, p.Mirror, p.Keep, p.KeepAmbiguous = outbox, creations, days(c.Outbox.KeepDays), days(c.Outbox.KeepAmbiguousDays)
+	p.Outbox, p.Mirror, p.Keep, p.KeepAmbiguous = box, creations, days(c.Outbox.KeepDays), days(c.Outbox.KeepAmbiguousDays)
 	return work()
 }

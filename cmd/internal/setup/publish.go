@@ -9,9 +9,9 @@ import (
 	"solarmirror/store/sqlitefile"
 )
 
-// Publish makes the configured copy of the mirror.
+// Publish writes the configured copy of the mirror.
 func Publish(ctx context.Context, c config.Config, wait bool) (*publish.Published, error) {
-	if err := sqlitefile.MustExist(c.Mirror.Path); err != nil { // before a key is made
+	if err := sqlitefile.MustExist(c.Mirror.Path); err != nil { // before pseudonymKey creates a key
 		return nil, err
 	}
 	o := publish.Options{To: c.Publish.Path, KeepVersions: c.Publish.KeepVersions, Wait: wait}
@@ -25,8 +25,9 @@ func Publish(ctx context.Context, c config.Config, wait bool) (*publish.Publishe
 	return publish.Copy(ctx, c.Mirror.Path, o)
 }
 
-// pseudonymKey reads the configured key, which must exist: a mistyped name must not give new
-// pseudonyms. If none is configured, the key is beside the outbox, and the first publish makes it.
+// pseudonymKey reads the configured key file, which must exist: creating it after a typing error in
+// the path would change all pseudonyms. Without a configured file, the key is beside the outbox,
+// and the first publish creates it.
 func pseudonymKey(ctx context.Context, c config.Config) (publish.PseudonymKey, error) {
 	if c.Publish.PseudonymKeyFile == "" {
 		return publish.EnsurePseudonymKey(ctx, filepath.Join(filepath.Dir(c.Outbox.Path), "pseudonym.key"))

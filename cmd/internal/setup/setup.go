@@ -1,6 +1,9 @@
-// Package setup makes what a configuration describes and commands work with: the client of the
-// platform and the engine that reads it, the mirror, the outbox and what sends it, and the
-// published copy.
+// Package setup builds the objects that commands work with from the configuration: the platform's
+// client, the sync engine, the mirror opened for writing, the outbox, its pusher, and the published
+// copy.
+//
+// A setting that cannot be used, such as a missing key file, is a [config.Error], which decides the
+// exit code. [Mirror] and [WithPusher] hold the lock of the file they write until the work ends.
 package setup
 
 import (
@@ -16,8 +19,8 @@ import (
 	"solarmirror/sync/scan"
 )
 
-// Client returns the client of the configured platform. It calls observe, if that is not nil, for
-// every request.
+// Client returns the client of the configured platform. The client calls observe for every request;
+// observe may be nil.
 func Client(c config.Config, log zerolog.Logger, observe func(platform.Exchange)) (*platform.Client, error) {
 	base, err := c.BaseURL()
 	if err != nil {
@@ -36,7 +39,7 @@ func Client(c config.Config, log zerolog.Logger, observe func(platform.Exchange)
 	return client, nil
 }
 
-// Engine returns what reads the platform into the mirror, as configured.
+// Engine returns the engine that reads the platform into the mirror, with the configured options.
 func Engine(c config.Config, log zerolog.Logger, client *platform.Client, mirror *store.Mirror) *pull.Engine {
 	paging := pull.Paging{FirstPage: c.Platform.FirstPage, Limit: c.Platform.PageLimit}
 	if paging.FirstPage == config.FirstPageAuto {

@@ -9,17 +9,17 @@ import (
 	"solarmirror/sync/scan"
 )
 
-// Dialect is how the platform answers, as far as it was found by asking.
+// Dialect describes how the platform answers, as syncs observed it.
 type Dialect struct {
-	FirstPage     *int     `json:"first_page"`    // nil: not seen yet, the lists were empty
-	PageLimit     int      `json:"page_limit"`    // rows a page is asked for
-	OneSize       []string `json:"one_page_size"` // streams for which it honours one page size only
+	FirstPage     *int     `json:"first_page"`    // nil: unknown, because the lists were empty
+	PageLimit     int      `json:"page_limit"`    // rows per page in a request
+	OneSize       []string `json:"one_page_size"` // streams with one working page size only
 	Envelope      string   `json:"envelope"`
-	DatesIgnored  []string `json:"dates_ignored"`  // streams whose date filters it ignores
+	DatesIgnored  []string `json:"dates_ignored"`  // streams whose date filters have no effect
 	TotalsIgnored []string `json:"totals_ignored"` // streams whose totals count another list
 }
 
-// DialectOf reads the dialect that a mirror remembers; nil before the first sync.
+// DialectOf returns the dialect saved in a mirror; nil before the first sync.
 func DialectOf(meta store.Meta) *Dialect {
 	d := pull.ParseDialect(meta.Dialect)
 	if d.Limit == 0 {
@@ -44,7 +44,7 @@ func DialectOf(meta store.Meta) *Dialect {
 	return s
 }
 
-// String is one line for people.
+// String formats the dialect as one line; a nil Dialect is allowed.
 func (d *Dialect) String() string {
 	if d == nil {
 		return "not found yet; the first sync asks"

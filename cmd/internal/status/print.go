@@ -1,8 +1,8 @@
 package status
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
@@ -10,16 +10,12 @@ import (
 	"solarmirror/cmd/internal/words"
 )
 
-// Print prints the status for people, or as one JSON object.
+// Print prints the status as tables, or as one JSON object.
 func (s *Status) Print(w io.Writer, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(w).Encode(s)
 	}
-	base := s.BaseURL
-	if base == "" {
-		base = "nothing yet"
-	}
-	fmt.Fprintf(w, "%s mirrors %s\ndialect: %s\n", s.Path, base, s.Dialect)
+	fmt.Fprintf(w, "%s mirrors %s\ndialect: %s\n", s.Path, cmp.Or(s.BaseURL, "nothing yet"), s.Dialect)
 	if s.ErasureDue != nil {
 		fmt.Fprintf(w, "old copies of rows erased at %s (UTC) may still be in the file: %s\n", words.Minute(*s.ErasureDue), FinishErasure)
 	}
@@ -27,11 +23,11 @@ func (s *Status) Print(w io.Writer, asJSON bool) error {
 	promises := terminal.NewTable("stream", "what its last clean reads rely on")
 	streams := terminal.NewTable("stream", "complete through (UTC)", "age", "last full read (UTC)", "rejected")
 	for _, at := range s.Streams {
-		old := "never complete"
+		age := "never complete"
 		if at.AgeSeconds != nil {
-			old = at.age()
+			age = at.age()
 		}
-		streams.Add(at.Stream, words.MinuteOrNil(at.CompleteThrough), old, words.MinuteOrNil(at.LastFullScanAt), at.Rejected)
+		streams.Add(at.Stream, words.MinuteOrNil(at.CompleteThrough), age, words.MinuteOrNil(at.LastFullScanAt), at.Rejected)
 		if at.Promise != "" {
 			promises.Add(at.Stream, at.Promise)
 		}
@@ -44,12 +40,7 @@ func (s *Status) Print(w io.Writer, asJSON bool) error {
 	for _, r := range s.LastRuns {
 		runs.Add(r.RunID, r.Command, words.Minute(r.StartedAt), r.Outcome, r.Records, r.Inserted, r.Changed, r.Rejected, terminal.Cell(r.Error))
 	}
-	for _, t := range []*terminal.Table{streams, promises, tables, runs} {
-		if err := t.Section(w, ""); err != nil {
-			return err
-		}
-	}
-	return printDrift(w, s.Drift)
+	return cmp.Or(streams.Section(w, ""), promises.Section(w, ""), tables.Section(w, ""), runs.Section(w, ""), printDrift(w, s.Drift))
 }
 
 func printDrift(w io.Writer, list []drift) error {
@@ -62,7 +53,7 @@ func printDrift(w io.Writer, list []drift) error {
 			others.Add(d.Stream, terminal.Cell(d.Path), d.Kind, d.Occurrences, words.Minute(d.FirstSeenAt))
 		}
 	}
-	return errors.Join(
+	return cmp.Or(
 		fields.Section(w, "Fields the platform sends that no column holds yet: kept in extra"),
 		others.Section(w, "Values of another type or shape than documented: converted where nothing is lost, else kept in extra"))
 }

@@ -1,25 +1,26 @@
-// Package status reads what a mirror says of itself: up to when each stream is complete, how the
-// platform answers, what ran last, and what was rejected or differs from the documentation.
+// Package status reads and prints the state of a mirror: per stream, the time up to which it is
+// complete and its rejected records; the dialect of the platform; record counts per table; the last
+// runs; and the drift, the places where records differ from the platform's documentation. The age
+// of a stream is the time since the moment up to which it is complete.
 package status
 
 import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"solarmirror/cmd/internal/words"
 	"solarmirror/store"
 )
 
-// Status is what a mirror says of itself.
+// Status is the state of a mirror.
 type Status struct {
 	Path          string     `json:"path"`
 	BaseURL       string     `json:"base_url"`
 	SchemaVersion int        `json:"schema_version"`
-	ErasureDue    *time.Time `json:"erasure_due_since"` // nil: the file holds no old copies of erased rows
-	Dialect       *Dialect   `json:"dialect"`           // nil: not found yet
+	ErasureDue    *time.Time `json:"erasure_due_since"` // nil: no erasure is pending
+	Dialect       *Dialect   `json:"dialect"`           // nil: before the first sync
 	Streams       []stream   `json:"streams"`
 	Tables        []table    `json:"tables"`
 	LastRuns      []run      `json:"last_runs"`
@@ -28,14 +29,14 @@ type Status struct {
 
 type stream struct {
 	Stream          string     `json:"stream"`
-	CompleteThrough *time.Time `json:"complete_through"` // nil: not yet
+	CompleteThrough *time.Time `json:"complete_through"` // nil: never complete
 	AgeSeconds      *float64   `json:"age_seconds"`
 	LastFullScanAt  *time.Time `json:"last_full_scan_at"`
 	Rejected        int64      `json:"rejected"`
-	Promise         string     `json:"promise,omitempty"` // what weakens the last clean passes
+	Promise         string     `json:"promise,omitempty"` // a caveat on the last clean passes
 }
 
-// age is AgeSeconds in words.
+// age formats AgeSeconds, which must not be nil.
 func (s *stream) age() string {
 	return words.Age(time.Duration(*s.AgeSeconds * float64(time.Second)))
 }
@@ -67,20 +68,18 @@ type drift struct {
 	FirstSeenAt time.Time `json:"first_seen_at"`
 }
 
-// shownRuns is how many of the last runs are shown.
-const shownRuns = 5
+const shownRuns = 5 // the last ones
 
-// Read reads the status of a mirror; ages are as of now.
+// Read reads the status of a mirror. Ages are relative to now.
 func Read(ctx context.Context, mirror *store.Mirror, now time.Time) (*Status, error) {
 	meta, err := mirror.Meta(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s := &Status{Path: mirror.Path(), BaseURL: meta.BaseURL, SchemaVersion: meta.SchemaVersion, ErasureDue: meta.ErasureDueSince, Dialect: DialectOf(meta)}
-	for _, read := range []func(context.Context, *store.Mirror, time.Time) error{s.readStreams, s.readTables, s.readRuns, s.readDrift} {
-		if err := read(ctx, mirror, now); err != nil {
-			return nil, err
-		}
+	err = cmp.Or(s.readStreams(ctx, mirror, now), s.readTables(ctx, mirror), s.readRuns(ctx, mirror), s.readDrift(ctx, mirror))
+	if err != nil {
+		return nil, err
 	}
 	return s, nil
 }
@@ -101,7 +100,7 @@ func (s *Status) readStreams(ctx context.Context, mirror *store.Mirror, now time
 	return err
 }
 
-func (s *Status) readTables(ctx context.Context, mirror *store.Mirror, _ time.Time) error {
+func (s *Status) readTables(ctx context.Context, mirror *store.Mirror) error {
 	counts, err := mirror.RecordCounts(ctx)
 	for _, c := range counts {
 		s.Tables = append(s.Tables, table{Table: c.Table, Live: c.Live, Deleted: c.Deleted})
@@ -109,7 +108,7 @@ func (s *Status) readTables(ctx context.Context, mirror *store.Mirror, _ time.Ti
 	return err
 }
 
-func (s *Status) readRuns(ctx context.Context, mirror *store.Mirror, _ time.Time) error {
+func (s *Status) readRuns(ctx context.Context, mirror *store.Mirror) error {
 	runs, err := mirror.Runs(ctx, shownRuns)
 	for _, r := range runs {
 		s.LastRuns = append(s.LastRuns, run{
@@ -120,26 +119,25 @@ func (s *Status) readRuns(ctx context.Context, mirror *store.Mirror, _ time.Time
 	return err
 }
 
-// readDrift puts new fields first: they are what a newer schema may have a column for.
-func (s *Status) readDrift(ctx context.Context, mirror *store.Mirror, _ time.Time) error {
+// readDrift puts new fields first, because a newer schema may have columns for them.
+func (s *Status) readDrift(ctx context.Context, mirror *store.Mirror) error {
 	list, err := mirror.DriftList(ctx)
+	var others []drift
 	for _, d := range list {
-		s.Drift = append(s.Drift, drift{Stream: d.Stream, Path: d.Path, Kind: d.Kind, Occurrences: d.Occurrences, FirstSeenAt: d.FirstSeenAt})
+		at := drift{Stream: d.Stream, Path: d.Path, Kind: d.Kind, Occurrences: d.Occurrences, FirstSeenAt: d.FirstSeenAt}
+		if at.isNewField() {
+			s.Drift = append(s.Drift, at)
+		} else {
+			others = append(others, at)
+		}
 	}
-	slices.SortStableFunc(s.Drift, func(a, b drift) int { return cmp.Compare(a.rank(), b.rank()) })
+	s.Drift = append(s.Drift, others...)
 	return err
-}
-
-func (d drift) rank() int {
-	if d.isNewField() {
-		return 0
-	}
-	return 1
 }
 
 func (d drift) isNewField() bool { return d.Kind == "unknown" }
 
-// StaleError is a stream older than --max-age allows.
+// StaleError reports a stream that is older than --max-age.
 type StaleError struct {
 	stream string
 	why    string
@@ -150,7 +148,7 @@ func (e *StaleError) Error() string {
 	return fmt.Sprintf("%s %s, and at most %s is allowed; run \"solarmirror sync\", or look at its last error above", e.stream, e.why, e.max)
 }
 
-// Stale returns a *StaleError for the first stream older than allowed; 0 allows any age.
+// Stale returns a *StaleError for the first stream older than maxAge; a maxAge of 0 allows any age.
 func (s *Status) Stale(maxAge time.Duration) error {
 	if maxAge == 0 {
 		return nil
@@ -166,5 +164,5 @@ func (s *Status) Stale(maxAge time.Duration) error {
 	return nil
 }
 
-// FinishErasure is what to do about old copies of erased rows.
+// FinishErasure is the remedy of a pending erasure.
 const FinishErasure = "end the programs that read the mirror, then: solarmirror sync"

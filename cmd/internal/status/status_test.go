@@ -68,7 +68,7 @@ func TestNewFieldsComeFirst(t *testing.T) {
 	}
 }
 
-// TestPendingErasure: a reader has kept an erasure from being finished.
+// TestPendingErasure: status names an erasure that a reader has blocked.
 func TestPendingErasure(t *testing.T) {
 	t.Parallel()
 	for due, want := range map[string]string{

@@ -11,11 +11,11 @@ import (
 	"golang.org/x/term"
 )
 
-// Dialogue asks questions on the terminal that standard input is.
+// Dialogue asks questions when standard input is a terminal.
 type Dialogue struct {
 	fd  int
 	in  *bufio.Reader
-	out io.Writer // shows the questions
+	out io.Writer // for the questions
 }
 
 // NewDialogue returns a dialogue on in, which must be a terminal.
@@ -23,9 +23,9 @@ func NewDialogue(in io.Reader, out io.Writer) *Dialogue {
 	return &Dialogue{fd: int(in.(interface{ Fd() uintptr }).Fd()), in: bufio.NewReader(in), out: out}
 }
 
-// Run asks questions until they are answered or ctx ends. In the latter case it turns the
-// terminal's echo on again, which AskHidden may have turned off; the pending read ends with the
-// process.
+// Run calls questions. It returns when questions returns or ctx is canceled. In the second case it
+// turns the terminal's echo on again, because AskHidden may have turned it off; the pending read
+// ends with the process.
 func (d *Dialogue) Run(ctx context.Context, questions func() error) error {
 	before, err := term.GetState(d.fd)
 	if err != nil {
@@ -42,7 +42,7 @@ func (d *Dialogue) Run(ctx context.Context, questions func() error) error {
 	}
 }
 
-// Ask asks one question and reads the line that answers it.
+// Ask prints one question and returns the line typed.
 func (d *Dialogue) Ask(question string) (string, error) {
 	fmt.Fprint(d.out, question)
 	line, err := d.in.ReadString('\n')
@@ -53,7 +53,7 @@ func (d *Dialogue) Ask(question string) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-// AskHidden is Ask without showing what is typed.
+// AskHidden is Ask without echo.
 func (d *Dialogue) AskHidden(question string) (string, error) {
 	fmt.Fprint(d.out, question)
 	secret, err := term.ReadPassword(d.fd)
@@ -61,10 +61,10 @@ func (d *Dialogue) AskHidden(question string) (string, error) {
 	return string(secret), err
 }
 
-// Tell shows one line that is no question.
+// Tell prints one line.
 func (d *Dialogue) Tell(line string) { fmt.Fprintln(d.out, line) }
 
-// Confirm asks whether to go on. Any other answer than y is no, which is an error.
+// Confirm asks for a yes. It returns an error for any answer other than y.
 func (d *Dialogue) Confirm(ctx context.Context, question string) error {
 	return d.Run(ctx, func() error {
 		answer, err := d.Ask(question + " [y/N] ")

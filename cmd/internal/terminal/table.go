@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// Table is text in columns for a person: headings, a rule, numbers to the right.
+// Table is a text table: headings, a rule, rows. Columns of numbers are aligned to the right.
 type Table struct {
 	headings []string
 	rows     [][]string
-	numeric  []bool // per column: every value so far is a number
+	numeric  []bool // by column: all values are numbers
 }
 
 // NewTable returns a table without rows.
@@ -24,9 +24,9 @@ func NewTable(headings ...string) *Table {
 	return t
 }
 
-// Add appends a row. A nil is shown as an empty cell.
+// Add appends a row. A nil and a value missing at the end are empty cells.
 func (t *Table) Add(values ...any) {
-	row := make([]string, len(values))
+	row := make([]string, len(t.headings))
 	for i, v := range values {
 		if v == nil {
 			continue
@@ -73,7 +73,8 @@ func (t *Table) Write(w io.Writer) error {
 	return err
 }
 
-// Section prints a table that has rows, under its title if it has one, and an empty line.
+// Section prints the title, unless it is empty, the table and an empty line. A table without rows
+// prints nothing.
 func (t *Table) Section(w io.Writer, title string) error {
 	if t.Len() == 0 {
 		return nil
@@ -88,10 +89,10 @@ func (t *Table) Section(w io.Writer, title string) error {
 	return err
 }
 
-// maxCell bounds a cell in runes, so that one long note does not break the table.
+// maxCell is the length limit of Cell, in runes. A longer note would break the table.
 const maxCell = 60
 
-// Cell is a value as a cell of bounded length; other forms of output print values whole.
+// Cell formats a value for a table cell, cut off at maxCell runes. Other output uses Plain.
 func Cell(v any) string {
 	s := Plain(v)
 	if utf8.RuneCountInString(s) <= maxCell {
@@ -100,8 +101,8 @@ func Cell(v any) string {
 	return string([]rune(s)[:maxCell-1]) + "…"
 }
 
-// Plain writes a value as SQLite's own shell does: NULL is empty, bytes that are no text are
-// hexadecimal.
+// Plain formats a value as SQLite's shell does: NULL is empty, and bytes that are not valid UTF-8
+// are hexadecimal.
 func Plain(v any) string {
 	switch v := v.(type) {
 	case nil:

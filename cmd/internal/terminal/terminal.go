@@ -1,9 +1,12 @@
-// Package terminal is what commands use to talk to a person at a terminal: tables, questions, and
-// text from the platform made harmless.
+// Package terminal prints tables, asks questions on a terminal, and removes control characters from
+// text.
 //
-// A [Table] prints rows in columns. A [Dialogue] asks questions on the terminal that standard
-// input is. Text that is not ours must not steer a terminal (escape sequences, bidirectional
-// controls): tables call [Harmless] themselves; any other print of such text must.
+// A [Table] prints rows in columns. A [Dialogue] asks questions when standard input is a terminal.
+// [AboveBar] keeps log lines and a progress bar apart.
+//
+// Text from outside the program, such as the platform's, must not control the terminal with escape
+// sequences or bidirectional controls. A table passes its text through [Harmless]; code that prints
+// such text without a table must call Harmless itself.
 package terminal
 
 import (
@@ -21,15 +24,15 @@ func Is(stream any) bool {
 	return hasFd && term.IsTerminal(int(f.Fd()))
 }
 
-// Colour reports whether colored text may go to w: a terminal, and NO_COLOR not set
+// Colour reports whether w may receive colored text: w is a terminal and NO_COLOR is not set
 // (https://no-color.org).
 func Colour(w io.Writer) bool { return Is(w) && os.Getenv("NO_COLOR") == "" }
 
-// EraseLine empties the line that a terminal's cursor is on.
+// EraseLine clears the line of the cursor.
 const EraseLine = "\r\x1b[K"
 
-// AboveBar writes to a terminal whose last line may be a progress bar: each write replaces the bar,
-// which is drawn again below it.
+// AboveBar writes to a terminal whose last line may be a progress bar. Each write erases the bar,
+// which its owner draws again below the text.
 type AboveBar struct{ Terminal io.Writer }
 
 func (w AboveBar) Write(p []byte) (int, error) {
@@ -39,7 +42,7 @@ func (w AboveBar) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Harmless replaces control characters and bidirectional controls by spaces.
+// Harmless replaces each control character and each bidirectional control with a space.
 func Harmless(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
@@ -49,7 +52,7 @@ func Harmless(s string) string {
 	}, s)
 }
 
-// HarmlessLines calls Harmless for each line.
+// HarmlessLines is Harmless but for line breaks, which it keeps.
 func HarmlessLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {

@@ -1,5 +1,5 @@
-// Package words writes numbers and times for people, in one way for every command and the status
-// page.
+// Package words formats durations, sizes and times for people. Every command and the status page
+// use it, so that they all show the same format.
 package words
 
 import (
@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Age writes d in the largest unit of which it has at least two, cut off: "under 1 s", "119 s",
-// "2 min", "47 h", "2 days". A negative d, which comes from clocks that differ, is under a second.
+// Age formats d in the largest unit that gives at least 2, rounded down: "under 1 s", "119 s",
+// "2 min", "47 h", "2 days". A negative d, from clocks that differ, is "under 1 s".
 func Age(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -23,7 +23,7 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
-// Bytes writes a size: "512 bytes", "1.5 MiB", "2.0 GiB".
+// Bytes formats a size: "512 bytes", "1.5 MiB", "2.0 GiB".
 func Bytes(n int64) string {
 	switch {
 	case n >= 1<<30:
@@ -34,10 +34,10 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Minute writes a time to the minute, in UTC.
+// Minute formats a time to the minute, in UTC.
 func Minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
-// MinuteOrNil is Minute as a table cell: nil, an empty cell, for nil.
+// MinuteOrNil returns a table cell: Minute, or nil for nil, an empty cell.
 func MinuteOrNil(t *time.Time) any {
 	if t == nil {
 		return nil
@@ -45,7 +45,7 @@ func MinuteOrNil(t *time.Time) any {
 	return Minute(*t)
 }
 
-// Known is nil, a JSON null, for the zero time.
+// Known returns t, or nil, a JSON null, for the zero time.
 func Known(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
