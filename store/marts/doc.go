@@ -24,7 +24,7 @@
 //     forward.
 //   - Another recipe (program, time zone, power unit) builds everything anew, and so does a change
 //     of a quarter of the requests. That is done on a connection of its own that sorts in a file
-//     ([store.Mirror.Aside]): rows first, then their indices, then what adds them up, each from an
+//     ([store.Mirror.WithSideConnection]): rows first, then their indices, then what adds them up, each from an
 //     index that holds all it needs. Looking rows up one by one in another order than they lie in
 //     is what costs most where the table is larger than the cache.
 //

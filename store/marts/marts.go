@@ -74,7 +74,7 @@ func bringMarts(ctx context.Context, m *store.Mirror, today string, anew bool) (
 		})
 	}
 	if r.anew {
-		err = m.Aside(ctx, bring)
+		err = m.WithSideConnection(ctx, bring)
 	} else {
 		err = bring(m)
 	}

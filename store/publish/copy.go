@@ -100,11 +100,11 @@ func removeIfThere(path string) error {
 // roomForCopy returns a [*sqlitefile.NoRoomError] when the disk of path might not have room for a copy of the
 // database at from: as much as that has itself, with its WAL, is asked for.
 func roomForCopy(from, path string) error {
-	source, err := sqlitefile.MeasureFootprint(from)
+	source, err := sqlitefile.ReadFileState(from)
 	if err != nil {
 		return err
 	}
-	target, err := sqlitefile.MeasureFootprint(path)
+	target, err := sqlitefile.ReadFileState(path)
 	if err != nil {
 		return err
 	}

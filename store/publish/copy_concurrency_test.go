@@ -59,7 +59,7 @@ func TestCopiesWhileWriting(t *testing.T) {
 	stop()
 	writer.Wait()
 	must(t, m.Close())
-	if f, err := sqlitefile.MeasureFootprint(path); err != nil || f.WAL != 0 {
+	if f, err := sqlitefile.ReadFileState(path); err != nil || f.WAL != 0 {
 		t.Errorf("a WAL of %d bytes stays, %v", f.WAL, err)
 	}
 }

@@ -3,4 +3,4 @@
 package sqlitefile
 
 // freeBytes does not know here.
-func freeBytes(string) (free int64, known bool, err error) { return 0, false, nil }
+func FreeBytes(string) (free int64, known bool, err error) { return 0, false, nil }

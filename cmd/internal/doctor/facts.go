@@ -27,7 +27,7 @@ type facts struct {
 	client     *platform.Client // nil without a base URL
 	contact    contact
 	contactErr error
-	files      sqlitefile.Footprint
+	files      sqlitefile.FileState
 	filesErr   error
 	mirror     *store.Mirror // nil when it could not be opened
 	mirrorErr  error
@@ -39,7 +39,7 @@ func (f *facts) gather(ctx context.Context) {
 		return
 	}
 	// Before the mirror is opened: SQLite makes files of its own beside it.
-	f.files, f.filesErr = sqlitefile.MeasureFootprint(f.Config.Mirror.Path)
+	f.files, f.filesErr = sqlitefile.ReadFileState(f.Config.Mirror.Path)
 	f.openMirror(ctx)
 	f.reach(ctx)
 }

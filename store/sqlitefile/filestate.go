@@ -11,8 +11,8 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Footprint is what lies on the disk for a database, and the room around it.
-type Footprint struct {
+// FileState is what lies on the disk for a database, and the room around it.
+type FileState struct {
 	Dir            string // absolute: the directory of the file or, while that is missing, the nearest above it
 	Exists         bool   // the file does
 	Size           int64  // of the file, in bytes
@@ -22,28 +22,28 @@ type Footprint struct {
 	FreeKnown      bool   // Free is known on this system
 }
 
-// MeasureFootprint looks at the files of the database at path without opening any: closing one
+// ReadFileState looks at the files of the database at path without opening any: closing one
 // would drop the locks that SQLite holds on it for this process.
-func MeasureFootprint(path string) (Footprint, error) {
+func ReadFileState(path string) (FileState, error) {
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
-		return Footprint{}, err
+		return FileState{}, err
 	}
 	if dir, err = existingDir(dir); err != nil {
-		return Footprint{}, fmt.Errorf("look for the directory of %s: %w", path, err)
+		return FileState{}, fmt.Errorf("look for the directory of %s: %w", path, err)
 	}
-	f := Footprint{Dir: dir}
+	f := FileState{Dir: dir}
 	if f.Exists, f.Size, err = measure(path); err != nil {
-		return Footprint{}, err
+		return FileState{}, err
 	}
 	if f.HasWAL, f.WAL, err = measure(path + "-wal"); err != nil {
-		return Footprint{}, err
+		return FileState{}, err
 	}
 	if f.HasSHM, _, err = measure(path + "-shm"); err != nil {
-		return Footprint{}, err
+		return FileState{}, err
 	}
 	if f.Free, f.FreeKnown, err = FreeBytes(dir); err != nil {
-		return Footprint{}, fmt.Errorf("look at the free disk of %s: %w", dir, err)
+		return FileState{}, fmt.Errorf("look at the free disk of %s: %w", dir, err)
 	}
 	return f, nil
 }
