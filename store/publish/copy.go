@@ -56,14 +56,14 @@ func fillCopy(ctx context.Context, part string, mode fs.FileMode, build func(par
 	return syncFile(part)
 }
 
-// checkCopy has SQLite read the copy through.
+// checkCopy returns an error when SQLite finds the copy damaged.
 func checkCopy(ctx context.Context, part string) error {
-	var report []string
-	if err := sqlitefile.AskPragma(ctx, part, fmt.Sprintf("PRAGMA integrity_check(%d)", sqlitefile.MaxFaults), &report); err != nil {
+	faults, err := sqlitefile.IntegrityCheck(ctx, part)
+	if err != nil {
 		return fmt.Errorf("check the copy: %w", err)
 	}
-	if len(report) != 1 || report[0] != "ok" {
-		return fmt.Errorf("the copy is not sound, and was thrown away: %s", strings.Join(report, "; "))
+	if len(faults) > 0 {
+		return fmt.Errorf("the copy is not sound, and was thrown away: %s", strings.Join(faults, "; "))
 	}
 	return nil
 }
