@@ -16,8 +16,8 @@ var (
 	ErrCorrupt = errors.New("database is damaged")
 	// ErrDiskFull: the disk had no room for a write. The transaction was rolled back.
 	ErrDiskFull = errors.New("disk is full")
-	// ErrIO: the system refused a read or write for another reason than a full disk. The transaction
-	// was rolled back.
+	// ErrIO: the system refused a read or write for another reason than a full disk. The
+	// transaction was rolled back.
 	ErrIO = errors.New("input/output error")
 	// ErrNoAccess: this user cannot open or write the file or its directory.
 	ErrNoAccess = errors.New("no access")

@@ -12,8 +12,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Explain wraps a driver error about the file at path in one of this package's errors, with the next
-// thing to do. It returns an explained error, and one that is not the driver's, unchanged.
+// Explain wraps a driver error about the file at path in one of this package's errors, with the
+// next thing to do. It returns an explained error, and one that is not the driver's, unchanged.
 func Explain(path string, err error) error {
 	var driver *sqlite.Error
 	if !errors.As(err, &driver) || Explained(err) {
@@ -44,8 +44,8 @@ func Explain(path string, err error) error {
 // diskRemedy is the remedy for a refused read or write. SQLite does not report the cause.
 const diskRemedy = "look for a failing disk, a quota or a limit of file size (`dmesg`, `quota`, `ulimit -f`), run `solarmirror doctor`, then the same command again"
 
-// accessRemedy is the remedy for a database that this user cannot open or write. Readers too must be
-// able to write its -shm file.
+// accessRemedy is the remedy for a database that this user cannot open or write. Readers too must
+// be able to write its -shm file.
 func accessRemedy(path string) string {
 	return fmt.Sprintf("let this user write to it, to what lies beside it under its name and to the directory (`ls -la %s`), on a file system that is not read-only, and run the same command again; who only reads can be given a copy made with `solarmirror publish`", filepath.Dir(path))
 }
@@ -70,8 +70,8 @@ func refusedOperation(code int) string {
 	return "work on"
 }
 
-// ExplainFile wraps an error of the operating system about path, which is a directory or a file that
-// is not a database, as [Explain] does.
+// ExplainFile wraps an error of the operating system about path, which is a directory or a file
+// that is not a database, as [Explain] does.
 func ExplainFile(path string, err error) error {
 	is := func(causes ...syscall.Errno) bool {
 		return slices.ContainsFunc(causes, func(cause syscall.Errno) bool { return errors.Is(err, cause) })
@@ -89,8 +89,9 @@ func ExplainFile(path string, err error) error {
 	return err
 }
 
-// NothingToRollBack reports whether err is SQLite's answer to a ROLLBACK outside a transaction. SQLite
-// may roll back by itself, for example when the disk is full. The error has no code of its own.
+// NothingToRollBack reports whether err is SQLite's answer to a ROLLBACK outside a transaction.
+// SQLite may roll back by itself, for example when the disk is full. The error has no code of its
+// own.
 func NothingToRollBack(err error) bool {
 	var driver *sqlite.Error
 	return errors.As(err, &driver) && driver.Code() == sqlite3.SQLITE_ERROR && strings.Contains(driver.Error(), "no transaction is active")

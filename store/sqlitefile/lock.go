@@ -25,8 +25,8 @@ type Holder struct {
 }
 
 // Lock is an exclusive file lock beside a database. The kernel releases it when the process exits,
-// even after kill -9, so a leftover lock file blocks nobody. The lock file is never deleted, because
-// another process might just have opened it.
+// even after kill -9, so a leftover lock file blocks nobody. The lock file is never deleted,
+// because another process might just have opened it.
 type Lock struct {
 	file *flock.Flock
 }

@@ -57,8 +57,8 @@ func TestLockOfAnotherProcess(t *testing.T) {
 	}
 }
 
-// TestLockIsTakenInTurns: a process that releases the lock and takes it again at once, as a backfill
-// does between two windows, comes after the process that waits.
+// TestLockIsTakenInTurns: a process that releases the lock and takes it again at once, as a
+// backfill does between two windows, comes after the process that waits.
 func TestLockIsTakenInTurns(t *testing.T) {
 	t.Parallel()
 	path := mirrorPath(t)
@@ -73,7 +73,8 @@ func TestLockIsTakenInTurns(t *testing.T) {
 				_ = lock.Release()
 			}
 		}()
-		for head := flock.New(path + ".lock.next"); ; time.Sleep(time.Millisecond) { // until the goroutine waits
+		// Until the goroutine waits, the head of the queue is free.
+		for head := flock.New(path + ".lock.next"); ; time.Sleep(time.Millisecond) {
 			free, err := head.TryLock()
 			must(t, errors.Join(err, head.Close()))
 			if !free {

@@ -39,8 +39,8 @@ func NoDatabase(path string) error {
 }
 
 // DSN returns the data source name of the file at path. It begins with "file:", or the driver would
-// ignore mode=ro. It carries the pragmas, because a PRAGMA statement would reach only one connection
-// of a pool.
+// ignore mode=ro. It carries the pragmas, because a PRAGMA statement would reach only one
+// connection of a pool.
 func DSN(path string, pragmas []string) string {
 	file := url.URL{Path: filepath.ToSlash(filepath.Clean(path))}
 	return "file:" + file.EscapedPath() + "?" + url.Values{"_pragma": pragmas}.Encode()

@@ -22,8 +22,8 @@ func NullableTime(t time.Time) any {
 	return FormatTime(t)
 }
 
-// FromNull returns the zero time for NULL, else t in UTC. The driver has parsed the text already, by
-// the column's declared type.
+// FromNull returns the zero time for NULL, else t in UTC. The driver has parsed the text already,
+// by the column's declared type.
 func FromNull(t sql.NullTime) time.Time {
 	if !t.Valid {
 		return time.Time{}
