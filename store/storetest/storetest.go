@@ -96,7 +96,8 @@ func Child(t *testing.T, role, path string) *exec.Cmd {
 }
 
 // Traces counts the occurrences of text, ignoring case, in all files of path's directory. This
-// process must not have the database open: closing a file drops SQLite's locks on it.
+// process must have no transaction and no WAL database open there: closing a file drops SQLite's
+// locks on it.
 func Traces(t *testing.T, path, text string) (n int) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
