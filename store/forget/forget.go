@@ -38,8 +38,9 @@ type subject struct {
 //
 // In all tables, personal texts that contain the number or an e-mail address of the person are
 // blanked, and so are added_by and responsible with such an address. Rejects that contain the
-// number or an address are deleted. Every example in _drift is cleared, because an example does not name its record.
-// intents are the person's rows in the outbox: the mirror shows them as cancelled from now on.
+// number or an address are deleted. Every example in _drift is cleared, because an example does not
+// name its record. intents are the person's rows in the outbox: the mirror shows them as cancelled
+// from now on.
 //
 // The file is then rewritten and its WAL emptied, see [store.Mirror.FinishErasure]. The stored
 // hashes stay, and _erased_at marks each record with a blanked field: the record comes back only
