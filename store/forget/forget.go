@@ -61,7 +61,7 @@ func Person(ctx context.Context, m *store.Mirror, taxID string, intents []string
 			return err
 		}
 		var err error
-		built, err = marts.EmptyMarts(tx)
+		built, err = marts.Empty(tx)
 		return err
 	})
 	if err != nil {
