@@ -4,8 +4,8 @@
 //
 // A deal is the budget and the order with one id. One of the two rows represents the deal: the only
 // live one, or else the order. Marts contain live deals only, except bi_funnel and
-// bi_status_duration. A deal counts as converted once the mirror has seen its order, whatever
-// happened to the order since. Seller addresses and company tax numbers are normalized by package
+// bi_status_duration. A deal counts as converted once the mirror has seen its order, even if
+// the order was removed since. Seller addresses and company tax numbers are normalized by package
 // identity.
 //
 // # Refresh

@@ -65,7 +65,8 @@ func Rebuild(ctx context.Context, m *store.Mirror) error {
 
 func refreshMarts(ctx context.Context, m *store.Mirror, today string, full bool) (err error) {
 	began := m.Now()
-	// A scan of a million requests leaves 30 MB and more of garbage, which would add to the peak.
+	// A scan of a million requests leaves 30 MB and more of unused heap, which would add to the
+	// peak.
 	debug.FreeOSMemory()
 	r := &refresh{today: today, full: full}
 	update := func(m *store.Mirror) error {

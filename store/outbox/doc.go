@@ -16,10 +16,10 @@
 //
 // The send log, a file beside the outbox, decides whether a company may be sent. [Outbox.Claim]
 // writes to it that the send of an intent, for a tax number, has begun, and then commits the state
-// sending. The caller then tells the mirror, and only then connects to the platform. The end of the
-// send is logged too: created, or freed when the platform has not created the company. An intent
-// that has begun or was created is not sent again. Neither is another intent with the same tax
-// number, unless its row allows duplicates or a user resolves the earlier send.
+// sending. The caller then records the row in the mirror, and only then connects to the platform.
+// The end of the send is logged too: created, or freed when the platform has not created the
+// company. An intent that has begun or was created is not sent again. Neither is another intent
+// with the same tax number, unless its row allows duplicates or a user resolves the earlier send.
 //
 // No backup contains the send log: a log restored with its outbox would not know the sends since,
 // and those companies could be sent twice. Rows may be restored from a backup or changed by another

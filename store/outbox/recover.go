@@ -32,8 +32,8 @@ func (o *Outbox) Recover(ctx context.Context) ([]Row, error) {
 }
 
 // reconcile makes rows and send log agree: an intent that has begun in the log is ambiguous, one
-// that was created is done or ambiguous, and the other way round. logLost: the log was incomplete,
-// so any pending row may have been sent.
+// that was created is done or ambiguous, and the other way round. logLost: the log was missing,
+// incomplete or of another outbox, so any pending row may have been sent.
 func (o *Outbox) reconcile(tx *sqlx.Tx, logLost bool) (doubts []Row, err error) {
 	log, err := o.verifiedSendLog(tx)
 	if err != nil {

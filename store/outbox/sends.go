@@ -30,7 +30,7 @@ import (
 // does not show; Recover makes the row ambiguous.
 type sendLog struct {
 	path     string
-	file     os.FileInfo // after the last read or write; nil without a file
+	file     os.FileInfo // after the last read or write; nil for an empty log
 	identity string
 	size     int64            // of the complete lines, in bytes
 	total    int64            // number of events
@@ -195,7 +195,8 @@ func rewriteSendLog(path, identity string, edit func(events string) string) erro
 
 func keepEvents(events string) string { return events }
 
-// loadSendLog returns the log, of whatever outbox. It reads the file only when it has changed.
+// loadSendLog returns the log without comparing its identity with the outbox's. It reads the file
+// only when it has changed.
 func (o *Outbox) loadSendLog() (*sendLog, error) {
 	info, err := os.Stat(sendLogPath(o.path))
 	if known := o.sendLog; err == nil && known != nil && known.file != nil && os.SameFile(info, known.file) &&
