@@ -43,7 +43,7 @@ func (tx *Tx) NoteErasure() error {
 // takes as much free disk as the file is large, and empties the WAL. It waits up to patience for
 // readers of an old state, before and after rewriting.
 func (m *Mirror) FinishErasure(ctx context.Context, patience time.Duration) error {
-	err := m.Aside(ctx, func(b *Mirror) error {
+	err := m.WithSideConnection(ctx, func(b *Mirror) error {
 		// First, because VACUUM under a reader would only make the WAL grow by the whole file.
 		if err := b.emptyWAL(ctx, patience); err != nil {
 			return err

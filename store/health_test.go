@@ -13,12 +13,12 @@ import (
 	"solarmirror/store/sqlitefile"
 )
 
-func TestFootprint(t *testing.T) {
+func TestFileState(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	path := filepath.Join(root, "data", "mirror", "a.db")
 
-	before, err := sqlitefile.MeasureFootprint(path)
+	before, err := sqlitefile.ReadFileState(path)
 	must(t, err)
 	if before.Dir != root || before.Exists || before.Size != 0 || before.HasWAL || before.HasSHM {
 		t.Errorf("before there is a file: %+v", before)
@@ -27,7 +27,7 @@ func TestFootprint(t *testing.T) {
 	m := openMirror(t, path)
 	_, err = writePage(t.Context(), m, sqlitefile.FormatTime(start), somePage(1, 50))
 	must(t, err)
-	open, err := sqlitefile.MeasureFootprint(path)
+	open, err := sqlitefile.ReadFileState(path)
 	must(t, err)
 	if open.Dir != filepath.Dir(path) || !open.Exists || open.Size == 0 || !open.HasWAL || open.WAL == 0 || !open.HasSHM {
 		t.Errorf("while it is written to: %+v", open)
@@ -37,11 +37,11 @@ func TestFootprint(t *testing.T) {
 	}
 }
 
-func TestFootprintBelowAFile(t *testing.T) {
+func TestFileStateBelowAFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	must(t, os.WriteFile(file, nil, 0o644))
-	if f, err := sqlitefile.MeasureFootprint(filepath.Join(file, "sub", "a.db")); err == nil {
+	if f, err := sqlitefile.ReadFileState(filepath.Join(file, "sub", "a.db")); err == nil {
 		t.Errorf("a file was taken for a directory: %+v", f)
 	}
 }

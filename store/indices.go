@@ -23,7 +23,7 @@ func (m *Mirror) MakeIndices(ctx context.Context) error {
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	return m.Aside(ctx, func(b *Mirror) error {
+	return m.WithSideConnection(ctx, func(b *Mirror) error {
 		for _, ddl := range missing {
 			if _, err := b.conn.ExecContext(ctx, ddl); err != nil {
 				return fmt.Errorf("%s: %w", ddl, sqlitefile.Explain(m.path, err))

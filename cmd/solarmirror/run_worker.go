@@ -60,7 +60,7 @@ func (w *worker) withMirror(ctx context.Context, job string, work func(*store.Mi
 const maxWAL = 256 << 20
 
 func (w *worker) checkWAL() {
-	f, err := sqlitefile.MeasureFootprint(w.config.Mirror.Path)
+	f, err := sqlitefile.ReadFileState(w.config.Mirror.Path)
 	if err != nil {
 		w.log.Warn().Err(err).Msg("the WAL could not be measured")
 		return

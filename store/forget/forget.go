@@ -14,36 +14,41 @@ import (
 	"solarmirror/store/sqlitefile"
 )
 
-// Forgotten is what Forget did, by table.
+// Change is what [Person] did to one table.
 type Change struct {
 	Table string
 	Rows  int64
 	How   string // "blanked" or "deleted"
 }
 
-// person is who is forgotten.
+// subject is the person to erase.
 type subject struct {
-	taxID  string   // without punctuation
-	forms  []string // the tax number as it may stand in a text
+	taxID  string   // as [identity.PlainTaxID]
+	forms  []string // the spellings of the tax number that a text may contain
 	emails []string // in lower case
 }
 
-// Forget removes one person from the mirror: the one exception to "never DELETE". The person is who
-// a request's company or invoice names with this CPF or CNPJ. In those requests everything that may
-// be about a person is blanked but for what belongs to others (the invoice and delivery of a
-// company's customers, the company of a customer, the seller); elsewhere every personal text that
-// holds the tax number or an e-mail address of theirs, added_by and responsible of that address,
-// rejects that hold either, and every example in _drift, because an example does not name its
-// record. intents are the person's in the outbox, which the mirror shall call cancelled from now
-// on.
+// Person erases the person with a CPF or CNPJ from the mirror and returns the changes by table. The
+// person's requests are those whose company or invoice has this number.
 //
-// The file is then rewritten and its WAL emptied: see finishErasure. The stored hashes stay, and
-// _erased_at marks each record with a blanked field: the record comes back only when the platform
-// changes it, and loses the mark then. The caller holds the mirror's lock.
+//   - When the company has the number, the request's personal values are blanked, but for those of
+//     the invoice and delivery, which belong to the company's customer.
+//   - When the invoice has it, they are blanked but for those of the company.
+//   - In either case the seller (added_by, responsible) stays.
 //
-// Errors: [*store.StillReadError] when the rows are blanked, but a reader kept the old copies in the
-// files for longer than patience.
-func Person(ctx context.Context, m *store.Mirror, taxID string, intents []string, patience time.Duration) ([]Change, error) {
+// In all tables, personal texts that contain the number or an e-mail address of the person are
+// blanked, and so are added_by and responsible with such an address. Rejects that contain the
+// number or an address are deleted. Every example in _drift is cleared, because an example does not
+// name its record. intents are the person's rows in the outbox: the mirror shows them as cancelled
+// from now on.
+//
+// The file is then rewritten and its WAL emptied, see [store.Mirror.FinishErasure]. The stored
+// hashes stay, and _erased_at marks each record with a blanked field: the record comes back only
+// when the platform changes it, and loses the mark then. The caller holds the mirror's lock.
+//
+// Errors: [*store.StillReadError] when the rows are blanked, but a reader kept the old copies in
+// the files for longer than timeout.
+func Person(ctx context.Context, m *store.Mirror, taxID string, intents []string, timeout time.Duration) ([]Change, error) {
 	var done []Change
 	var built bool
 	err := m.Update(ctx, func(tx *store.Tx) error {
@@ -56,7 +61,7 @@ func Person(ctx context.Context, m *store.Mirror, taxID string, intents []string
 			return err
 		}
 		var err error
-		built, err = marts.EmptyMarts(tx)
+		built, err = marts.Empty(tx)
 		return err
 	})
 	if err != nil {
@@ -67,22 +72,22 @@ func Person(ctx context.Context, m *store.Mirror, taxID string, intents []string
 			return done, fmt.Errorf("forget: the rows are blanked, but old copies of them are not removed, and the marts are empty; run the same command again: %w", err)
 		}
 	}
-	if err := m.FinishErasure(ctx, patience); err != nil {
+	if err := m.FinishErasure(ctx, timeout); err != nil {
 		return done, fmt.Errorf("forget: the rows are blanked, but old copies of them are not removed: %w", err)
 	}
 	return done, nil
 }
 
-// erasure is one Forget under way.
+// erasure is the state of one call of [Person].
 type erasure struct {
 	tx     *store.Tx
 	who    subject
-	counts map[[2]string]int64
+	counts map[[2]string]int64 // rows, by table and Change.How
 }
 
 func (e *erasure) run(taxID string, intents []string) error {
-	bare := identity.PlainTaxID(taxID)
-	e.who = subject{taxID: bare, forms: identity.TaxForms(bare)}
+	plain := identity.PlainTaxID(taxID)
+	e.who = subject{taxID: plain, forms: identity.TaxForms(plain)}
 	for _, form := range e.who.forms {
 		// Some JSON encoders escape the slash.
 		if escaped := strings.ReplaceAll(form, "/", `\/`); escaped != form {
@@ -119,7 +124,8 @@ func (e *erasure) run(taxID string, intents []string) error {
 	return e.blankCreations(intents)
 }
 
-// find returns the requests in which a table names the person, and learns their e-mail addresses.
+// find returns the keys of the requests in which table has the person's tax number. It adds the
+// e-mail addresses found there to e.who.
 func (e *erasure) find(table, email string) (keys []int64, err error) {
 	query, err := e.tx.Prepared(fmt.Sprintf("SELECT request_key, lower(coalesce(%s, '')) AS email FROM %s WHERE %s = ? OR %s = ?",
 		email, table, identity.PlainTaxSQL("coalesce(cnpj, '')"), identity.PlainTaxSQL("coalesce(cpf, '')")))
@@ -142,14 +148,16 @@ func (e *erasure) find(table, email string) (keys []int64, err error) {
 	return keys, nil
 }
 
-// contacts are the people of a request besides its company; they are blanked by their address.
-var contacts = []string{"added_by_", "responsible_"}
+// contactPrefixes begin the columns of the people who sell a request. blankContacts finds them by
+// e-mail address.
+var contactPrefixes = []string{"added_by_", "responsible_"}
 
 func isContact(column string) bool {
-	return slices.ContainsFunc(contacts, func(prefix string) bool { return strings.HasPrefix(column, prefix) })
+	return slices.ContainsFunc(contactPrefixes, func(prefix string) bool { return strings.HasPrefix(column, prefix) })
 }
 
-// personalColumns are those that can be blanked: texts, and whatever a field of the record feeds.
+// personalColumns returns the columns that can be blanked, outside of keys: personal texts, and
+// whatever a field of the record feeds.
 func personalColumns(t *schema.Table) (columns []schema.Column) {
 	for _, c := range t.Columns {
 		if c.Privacy != schema.Public && !t.IsKey(c.Name) && !slices.Contains(t.Unique, c.Name) && (c.Type == schema.Text || c.Path != "") {
@@ -159,7 +167,7 @@ func personalColumns(t *schema.Table) (columns []schema.Column) {
 	return columns
 }
 
-// blank is the SQL that empties a column.
+// blank returns SQL that empties a column.
 func blank(c schema.Column) string {
 	if c.Not {
 		return c.Name + " = ''"
@@ -187,9 +195,9 @@ func (e *erasure) blankRequests(t *schema.Table, keys []int64) error {
 	return nil
 }
 
-// blankContacts empties the person wherever they typed a request in or look after one.
+// blankContacts blanks added_by and responsible of the requests that name the person there.
 func (e *erasure) blankContacts() error {
-	for _, prefix := range contacts {
+	for _, prefix := range contactPrefixes {
 		for _, email := range e.who.emails {
 			query := fmt.Sprintf("UPDATE requests SET %[1]sname = NULL, %[1]ssurname = NULL, %[1]semail = NULL, %[1]scellphone = NULL WHERE lower(%[1]semail) = ?", prefix)
 			if err := e.change(schema.Requests, "blanked", query, email); err != nil {
@@ -200,35 +208,35 @@ func (e *erasure) blankContacts() error {
 	return nil
 }
 
-// marks are the texts that give the person away.
-func (e *erasure) marks() []string { return slices.Concat(e.who.forms, e.who.emails) }
+// identifiers returns the texts that identify the person.
+func (e *erasure) identifiers() []string { return slices.Concat(e.who.forms, e.who.emails) }
 
 func (e *erasure) deleteRejects() error {
-	for _, mark := range e.marks() {
-		if err := e.change(schema.Rejects, "deleted", "DELETE FROM _rejects WHERE instr(lower(CAST(raw AS TEXT)), lower(?)) > 0", mark); err != nil {
+	for _, identifier := range e.identifiers() {
+		if err := e.change(schema.Rejects, "deleted", "DELETE FROM _rejects WHERE instr(lower(CAST(raw AS TEXT)), lower(?)) > 0", identifier); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// blankExamples clears every example of drift. Which record an example came from is not stored,
-// and that record may have changed since, so searching for the person's values is not enough.
+// blankExamples clears every example in _drift. A search for the person's values is not enough: the
+// record of an example is not stored, and may have changed since.
 func (e *erasure) blankExamples() error {
 	return e.change(schema.Drift, "blanked", "UPDATE _drift SET example = NULL WHERE example IS NOT NULL")
 }
 
-// blankMentions empties every personal text that gives the person away, in whatever table. The
-// marts are built anew afterwards.
+// blankMentions blanks every personal text that contains an identifier of the person. It leaves out
+// the marts, which are rebuilt afterwards.
 func (e *erasure) blankMentions() error {
 	for _, t := range schema.All() {
 		if slices.Contains(schema.Derived(), t) {
 			continue
 		}
 		for _, c := range personalColumns(t) {
-			for _, mark := range e.marks() {
+			for _, identifier := range e.identifiers() {
 				query := fmt.Sprintf("UPDATE %s SET %s WHERE instr(lower(%s), lower(?)) > 0", t.Name, blank(c), c.Name)
-				if err := e.change(t, "blanked", query, mark); err != nil {
+				if err := e.change(t, "blanked", query, identifier); err != nil {
 					return err
 				}
 			}
@@ -237,12 +245,13 @@ func (e *erasure) blankMentions() error {
 	return nil
 }
 
-// blankCreations leaves of the person's creations what became of them. Masked numbers may be
-// shared; so may the blanks.
+// blankCreations blanks the personal values in the person's company_creations and keeps the states.
+// Rows are also found by the masked tax number, so it may blank rows of another person with the
+// same mask.
 func (e *erasure) blankCreations(intents []string) error {
 	now := sqlitefile.FormatTime(e.tx.Mirror().Now())
 	for _, intent := range intents {
-		// Cancelled, so that an outbox put back from a backup does not send it.
+		// Cancelled, so that an outbox restored from a backup does not send the row.
 		if err := e.change(schema.CompanyCreations, "blanked", `UPDATE company_creations SET tax_id_masked = NULL, email_masked = NULL, error = NULL, finished_at = coalesce(finished_at, ?),
 			state = CASE WHEN state IN ('done', 'rejected') THEN state ELSE 'cancelled' END, revision = revision + 1 WHERE intent_id = ?`, now, intent); err != nil {
 			return err
@@ -251,8 +260,8 @@ func (e *erasure) blankCreations(intents []string) error {
 	return e.change(schema.CompanyCreations, "blanked", "UPDATE company_creations SET tax_id_masked = NULL, email_masked = NULL, error = NULL WHERE tax_id_masked = ?", identity.MaskTaxID(e.who.taxID))
 }
 
-// change runs a statement that changes rows of a table, and counts the rows. In a table of records
-// it is an UPDATE, whose records are marked.
+// change runs a statement that changes rows of a table, and counts the rows. In a record table the
+// statement must be an UPDATE; change marks its records as erased.
 func (e *erasure) change(t *schema.Table, how, query string, args ...any) error {
 	doing, count := "forget in "+t.Name, [2]string{t.Name, how}
 	root := schema.RootOf(t)

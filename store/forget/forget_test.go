@@ -20,8 +20,8 @@ import (
 	"solarmirror/store/storetest"
 )
 
-// TestForget erases a person who bought in one request, sells in another and is mentioned in more,
-// and looks at every row and byte.
+// TestForget erases a person who bought in one request, sells in another and is mentioned in more.
+// It compares the rows and searches the files for the person's values.
 func TestForget(t *testing.T) {
 	t.Parallel()
 	path := mirrorPath(t)
@@ -34,7 +34,7 @@ func TestForget(t *testing.T) {
 		}
 	}
 	exec(
-		// 1: the person's own company sells to another customer; a colleague typed it in, the
+		// 1: the person's own company sells to another customer. A colleague added the request, the
 		// person is responsible.
 		`INSERT INTO requests (request_key, request_type, id, name, final_value, added_by_name, added_by_email, responsible_name, responsible_email, notes, extra)
 			VALUES (1, 'order', 'a', 'Projeto Zulmira', 100, 'Colega', 'colega@example.com', 'Zulmira', 'ZULMIRA@example.com', 'ligar para Zulmira', '{"/x":"Zulmira"}')`,
@@ -47,9 +47,9 @@ func TestForget(t *testing.T) {
 		`INSERT INTO request_invoices (request_key, cpf, razao_social, email) VALUES (2, '52998224725', 'Zulmira', 'z.casa@example.com')`,
 		`INSERT INTO request_freights (request_key, price, address_patio) VALUES (2, 8, 'Rua da Zulmira')`,
 		`INSERT INTO request_custom_form (request_key, position, question, answer) VALUES (2, 1, 'Quem?', 'Zulmira')`,
-		// 3: somebody else's, in which the person is mentioned and typed it in.
+		// 3: another company's. The person is mentioned and added the request.
 		`INSERT INTO requests (request_key, request_type, id, name, notes, added_by_name, added_by_email, added_by_cellphone) VALUES (3, 'order', 'c', 'Projeto Outro', 'indicado por 52998224725', 'Zulmira', 'z.casa@example.com', '(84) 90000-0000')`,
-		// 4: nothing to do with it.
+		// 4: without the person.
 		`INSERT INTO requests (request_key, request_type, id, name, notes) VALUES (4, 'order', 'd', 'Projeto Quatro', 'nada')`,
 		`INSERT INTO _runs (run_id, command, trigger, started_at, outcome) VALUES (1, 'sync', 'manual', '2026-01-01 00:00:00.000', 'ok')`,
 		`INSERT INTO _rejects (stream, source, reason, raw, raw_hash, run_id, first_seen_at) VALUES
@@ -98,7 +98,7 @@ func TestForget(t *testing.T) {
 	storetest.Sound(t, m.Reader())
 	for _, history := range schema.HistoryTables {
 		if columns := personalColumns(history); len(columns) > 0 {
-			t.Errorf("%s has personal columns, and Forget looks in no history: %v", history.Name, columns)
+			t.Errorf("%s has personal columns, and Person looks in no history: %v", history.Name, columns)
 		}
 	}
 	again, err := Person(ctx, m, "52998224725", nil, 0)
@@ -113,7 +113,7 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// A tax number with an escaped slash is found.
+// TestForgetEscapedNumber: a tax number with an escaped slash is found.
 func TestForgetEscapedNumber(t *testing.T) {
 	t.Parallel()
 	m := openMirror(t, mirrorPath(t))
@@ -128,7 +128,7 @@ func TestForgetEscapedNumber(t *testing.T) {
 	}
 }
 
-// readForever keeps a read transaction open, in a process of its own.
+// readForever keeps a read transaction open. A child process runs it.
 func readForever(path string) error {
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro")
 	if err != nil {
@@ -141,12 +141,13 @@ func readForever(path string) error {
 		}
 	}
 	fmt.Println("ready")
-	time.Sleep(time.Hour) // to be killed; "select {}" would count as a deadlock
+	time.Sleep(time.Hour) // until killed; "select {}" would count as a deadlock
 	return nil
 }
 
-// While another process has a read transaction open, Forget fails and names it. The mirror stays
-// usable, and the first Open after that process has exited finishes the erasure.
+// TestForgetUnderAReader: while another process has a read transaction open, Person fails and names
+// the process. The mirror stays usable, and the first Open after that process has exited finishes
+// the erasure.
 func TestForgetUnderAReader(t *testing.T) {
 	t.Parallel()
 	path := mirrorPath(t)
@@ -176,7 +177,7 @@ func TestForgetUnderAReader(t *testing.T) {
 	}
 	must(t, m.Close())
 	log.Reset()
-	must(t, open(log).Close()) // a start that cannot finish it either
+	must(t, open(log).Close()) // cannot finish the erasure either
 	if !strings.Contains(log.String(), "old copies of erased rows are still in the file") {
 		t.Errorf("the start says %s", log)
 	}
@@ -196,7 +197,7 @@ func TestForgetUnderAReader(t *testing.T) {
 	}
 }
 
-// Forget waits for a reader that ends in time.
+// TestForgetWaitsForAReader: Person waits for a reader that ends before the timeout.
 func TestForgetWaitsForAReader(t *testing.T) {
 	t.Parallel()
 	path := mirrorPath(t)

@@ -5,12 +5,13 @@ import (
 	"strings"
 )
 
-// PlainTaxSQL is PlainTaxID in SQL, for the punctuation that tax numbers are written with.
+// PlainTaxSQL returns SQL that computes [PlainTaxID] of expression. It removes only dots, hyphens,
+// slashes and spaces.
 func PlainTaxSQL(expression string) string {
 	return "upper(replace(replace(replace(replace(" + expression + ", '.', ''), '-', ''), '/', ''), ' ', ''))"
 }
 
-// PlainTaxID is a CPF or CNPJ without its punctuation, letters in upper case.
+// PlainTaxID returns a CPF or CNPJ without punctuation, with letters in upper case.
 func PlainTaxID(id string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -23,8 +24,8 @@ func PlainTaxID(id string) string {
 	}, id)
 }
 
-// MaskTaxID hides most digits of a CPF or CNPJ: those shown tell rows apart and cannot be completed
-// by check digits alone.
+// MaskTaxID shows three characters of a CPF or CNPJ. They help to tell rows apart, and the check
+// digits alone do not complete them.
 func MaskTaxID(id string) string {
 	plain := PlainTaxID(id)
 	switch len(plain) {
@@ -38,7 +39,7 @@ func MaskTaxID(id string) string {
 	return "***"
 }
 
-// MaskEmail shows the first letter of an address and its host.
+// MaskEmail shows the first letter and the host of an address; "" without either.
 func MaskEmail(address string) string {
 	name, host, ok := strings.Cut(address, "@")
 	if !ok || name == "" {
@@ -50,11 +51,11 @@ func MaskEmail(address string) string {
 	return ""
 }
 
-// taxIDForm is a CPF or a CNPJ, also one of letters, bare or punctuated.
+// taxIDForm matches a CPF or a CNPJ, which may contain letters, with or without punctuation.
 var taxIDForm = regexp.MustCompile(`^(\d{3}\.?\d{3}\.?\d{3}-?\d{2}|[0-9A-Za-z]{2}\.?[0-9A-Za-z]{3}\.?[0-9A-Za-z]{3}/?[0-9A-Za-z]{4}-?\d{2})$`)
 
-// plainIdentity is the one way to write an identity: an e-mail address in small letters, a tax
-// number bare, anything else as it is.
+// Plain returns the normal form of an identity, without surrounding white space: an e-mail address
+// in lower case, a tax number as [PlainTaxID], any other value unchanged.
 func Plain(value string) string {
 	value = strings.TrimSpace(value)
 	switch {
@@ -66,13 +67,13 @@ func Plain(value string) string {
 	return value
 }
 
-// TaxForms are a tax number bare and as it is formatted.
-func TaxForms(bare string) []string {
-	switch len(bare) {
+// TaxForms returns the forms in which texts contain a plain tax number: plain and punctuated.
+func TaxForms(plain string) []string {
+	switch len(plain) {
 	case 11:
-		return []string{bare, bare[:3] + "." + bare[3:6] + "." + bare[6:9] + "-" + bare[9:]}
+		return []string{plain, plain[:3] + "." + plain[3:6] + "." + plain[6:9] + "-" + plain[9:]}
 	case 14:
-		return []string{bare, bare[:2] + "." + bare[2:5] + "." + bare[5:8] + "/" + bare[8:12] + "-" + bare[12:]}
+		return []string{plain, plain[:2] + "." + plain[2:5] + "." + plain[5:8] + "/" + plain[8:12] + "-" + plain[12:]}
 	}
-	return []string{bare}
+	return []string{plain}
 }

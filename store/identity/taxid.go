@@ -2,14 +2,14 @@ package identity
 
 import "strings"
 
-// validCPF reports whether digits are the eleven of a CPF. Numbers of one repeated digit are never
-// issued.
+// validCPF reports whether digits are a CPF: eleven digits, of which the last two are check digits.
+// A number of one repeated digit is never issued.
 func validCPF(digits string) bool {
 	return len(digits) == 11 && onlyDigits(digits) && !repeated(digits) &&
 		digits[9] == cpfCheckDigit(digits[:9]) && digits[10] == cpfCheckDigit(digits[:10])
 }
 
-// cpfCheckDigit weighs the digits 2, 3, 4, … from the right.
+// cpfCheckDigit weights the digits by 2, 3, 4, … from the right.
 func cpfCheckDigit(digits string) byte {
 	sum := 0
 	for i := range len(digits) {
@@ -18,8 +18,8 @@ func cpfCheckDigit(digits string) byte {
 	return byte('0' + sum*10%11%10)
 }
 
-// validCNPJ reports whether chars are the fourteen of a CNPJ: twelve digits or, since July 2026,
-// capital letters, and two check digits.
+// validCNPJ reports whether chars are a CNPJ: twelve digits or, since July 2026, capital letters,
+// and two check digits.
 func validCNPJ(chars string) bool {
 	if len(chars) != 14 || repeated(chars) || !onlyDigits(chars[12:]) {
 		return false
@@ -32,8 +32,8 @@ func validCNPJ(chars string) bool {
 	return chars[12] == cnpjCheckDigit(chars[:12]) && chars[13] == cnpjCheckDigit(chars[:13])
 }
 
-// cnpjCheckDigit weighs the characters 2 to 9, again and again, from the right; a letter counts as
-// its distance from '0' in ASCII.
+// cnpjCheckDigit weights the characters by 2 to 9, repeated, from the right. A letter has the value
+// of its distance from '0' in ASCII.
 func cnpjCheckDigit(chars string) byte {
 	sum := 0
 	for i := range len(chars) {
@@ -51,7 +51,8 @@ func onlyDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789")
 
 func repeated(s string) bool { return strings.Count(s, s[:1]) == len(s) }
 
-// ValidTaxID reports whether id is a CPF or a CNPJ, with or without its punctuation.
+// ValidTaxID reports whether id is a CPF or CNPJ, with or without punctuation. It is false when id
+// contains any other character, which [PlainTaxID] would drop.
 func ValidTaxID(id string) bool {
 	bare := taxPunctuation.Replace(strings.ToUpper(strings.TrimSpace(id)))
 	return validCPF(bare) || validCNPJ(bare)

@@ -10,7 +10,7 @@ import (
 func TestTaxIDs(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]bool{
-		// Numbers that revenue service and banks publish as examples.
+		// Numbers that the revenue service and banks publish as examples.
 		"529.982.247-25": true, "52998224725": true, "111.444.777-35": true, "529.982.247-24": false, "529.982.247-35": false,
 		"111.111.111-11": false, "000.000.000-00": false, "1234567890": false,
 		"11.222.333/0001-81": true, "11222333000181": true, "00.000.000/0001-91": true, "11.222.333/0001-82": false, "11.222.333/0001-91": false,
@@ -24,7 +24,7 @@ func TestTaxIDs(t *testing.T) {
 	}
 }
 
-// TestOneWrongCharacter: check digits exist to find a mistyped one.
+// TestOneWrongCharacter: check digits detect one mistyped digit.
 func TestOneWrongCharacter(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -37,8 +37,7 @@ func TestOneWrongCharacter(t *testing.T) {
 		at, by := rapid.IntRange(0, 10).Draw(t, "at"), byte(rapid.IntRange(1, 9).Draw(t, "by"))
 		wrong := []byte(digits)
 		wrong[at] = '0' + (wrong[at]-'0'+by)%10
-		// Ten and eleven both count as 0, so that a check digit of 0 may hide a wrong digit before
-		// it.
+		// The remainders 10 and 0 both give the check digit 0, so it may miss a wrong digit.
 		if validCPF(string(wrong)) && !strings.Contains(digits[9:], "0") {
 			t.Fatalf("%s and %s are both valid", digits, wrong)
 		}

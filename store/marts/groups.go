@@ -9,14 +9,14 @@ import (
 	"solarmirror/schema"
 )
 
-// groupMart is a mart that adds up the rows of another table by some of its columns, which are also
-// the mart's first. NULL is a group.
+// groupMart is a mart that groups the rows of a source table by some columns, which are also the
+// mart's first columns. NULL forms a group.
 type groupMart struct {
 	table  *schema.Table
-	source *schema.Table // has an index that begins with by
+	source *schema.Table // has an index that begins with by and covers values
 	by     []string
-	values map[string]string // the SQL of other columns, over the rows of the source, which are called b; the index holds all that they name
-	latest []string          // the rest: what the deal of the group says that the mirror met last
+	values map[string]string // the SQL of other columns; b is the source
+	latest []string          // the other columns: from the group's deal with the highest key
 }
 
 var groupMarts = []groupMart{
@@ -46,34 +46,34 @@ var groupMarts = []groupMart{
 	},
 }
 
-// total is a sum that does not depend on the order of adding. Like sum it is NULL when nothing is
-// known.
+// total returns SQL for a rounded sum, which does not depend on the order of addition. Like sum it
+// is NULL without values.
 func total(what string) string { return "round(sum(" + what + "), 6)" }
 
-// ratio is that of two sums over the rows of which a condition holds, NULL when there are none or
-// the lower sum is zero.
-func ratio(upper, lower, holds string) string {
-	of := func(what string) string { return fmt.Sprintf("sum(CASE WHEN %s THEN %s END)", holds, what) }
+// ratio returns SQL for the quotient of two sums over the rows for which condition is true. It is
+// NULL without such rows or when the lower sum is zero.
+func ratio(upper, lower, condition string) string {
+	of := func(what string) string { return fmt.Sprintf("sum(CASE WHEN %s THEN %s END)", condition, what) }
 	return fmt.Sprintf("round(%s / nullif(%s, 0), 6)", of(upper), of(lower))
 }
 
-// ofOrder is a value of the deals that are orders, or are none.
+// ofOrder returns SQL for a value of the deals whose is_order is order, NULL for others.
 func ofOrder(order int, what string) string {
 	return fmt.Sprintf("CASE WHEN b.is_order = %d THEN %s END", order, what)
 }
 
-// portfolio is what schema says of someone's live deals.
+// portfolio is the SQL of the columns that bi_sellers and bi_customers share.
 var portfolio = map[string]string{
 	"budgets": "count(" + ofOrder(0, "1") + ")", "orders": "count(" + ofOrder(1, "1") + ")",
 	"budgets_value": total(ofOrder(0, "b.final_value")), "orders_value": total(ofOrder(1, "b.final_value")), "orders_power_kwp": total(ofOrder(1, "b.power_kwp")),
 	"first_order_date": "min(" + ofOrder(1, "b.order_date") + ")", "last_order_date": "max(" + ofOrder(1, "b.order_date") + ")",
 }
 
-// touched is the temporary table of the groups that a refresh is about.
-func (g groupMart) touched() string { return "touched_" + g.table.Name }
+// affected is the temporary table of the groups that a refresh recomputes.
+func (g groupMart) affected() string { return "affected_" + g.table.Name }
 
-// same joins rows to groups; NULL is the same as NULL.
-func (g groupMart) same(rows, groups string) string {
+// matches returns the SQL condition that joins rows to groups; NULL equals NULL.
+func (g groupMart) matches(rows, groups string) string {
 	var list []string
 	for _, column := range g.by {
 		list = append(list, fmt.Sprintf("%s.%s IS %s.%s", rows, column, groups, column))
@@ -81,7 +81,7 @@ func (g groupMart) same(rows, groups string) string {
 	return strings.Join(list, " AND ")
 }
 
-// insert builds the rows of groups: those of a source and a condition on it.
+// insert returns the INSERT that builds groups: from is the FROM clause, by the GROUP BY.
 func (g groupMart) insert(from, by string) string {
 	var inner, outer []string
 	for _, c := range g.table.Columns {
@@ -106,35 +106,33 @@ func (g groupMart) insert(from, by string) string {
 	return insert
 }
 
-// insertTouched builds the groups touched.
-func (g groupMart) insertTouched() string {
-	return g.insert(fmt.Sprintf("temp.%s AS t CROSS JOIN %s AS b ON %s", g.touched(), g.source.Name, g.same("b", "t")), "t.rowid")
+func (g groupMart) insertAffected() string {
+	return g.insert(fmt.Sprintf("temp.%s AS t CROSS JOIN %s AS b ON %s", g.affected(), g.source.Name, g.matches("b", "t")), "t.rowid")
 }
 
-// insertAll builds all groups.
 func (g groupMart) insertAll() string {
 	return g.insert(g.source.Name+" AS b", "b."+strings.Join(g.by, ", b."))
 }
 
-// collectGroups notes which groups the rows of the deals concerned are in. It is done before those
-// rows are replaced, and after.
-func (r *refresh) collectGroups() error {
+// noteGroups collects the groups of the stale requests' rows. It runs before and after those rows
+// are replaced, and so finds the groups that they left and joined.
+func (r *refresh) noteGroups() error {
 	for _, g := range groupMarts {
 		columns := strings.Join(g.by, ", ")
-		if err := r.collect(g.touched(), columns, "b."+strings.Join(g.by, ", b."), g.source.Name, ""); err != nil {
+		if err := r.noteAffected(g.affected(), columns, "b."+strings.Join(g.by, ", b."), g.source.Name, ""); err != nil {
 			return err
 		}
 	}
-	return r.collect(touchedMonths, "month", "substr(b.order_date, 1, 7)", schema.BiRequests.Name, " AND b.is_order = 1")
+	return r.noteAffected(affectedMonths, "month", "substr(b.order_date, 1, 7)", schema.BiRequests.Name, " AND b.is_order = 1")
 }
 
-func (r *refresh) collect(touched, columns, values, source, where string) error {
-	doing := "note the groups concerned in " + touched
-	// SELECT DISTINCT and EXCEPT take NULL for the same as NULL.
+func (r *refresh) noteAffected(affected, columns, values, source, where string) error {
+	doing := "note the groups concerned in " + affected
+	// In SELECT DISTINCT and EXCEPT, NULL equals NULL.
 	for _, statement := range []string{
-		fmt.Sprintf("CREATE TEMP TABLE IF NOT EXISTS %s (%s)", touched, columns),
+		fmt.Sprintf("CREATE TEMP TABLE IF NOT EXISTS %s (%s)", affected, columns),
 		fmt.Sprintf(`INSERT INTO temp.%s SELECT DISTINCT %s FROM _stale AS s CROSS JOIN %s AS b ON b.request_key = s.key WHERE s.table_name = 'requests'%s
-			EXCEPT SELECT %s FROM temp.%[1]s`, touched, values, source, where, columns),
+			EXCEPT SELECT %s FROM temp.%[1]s`, affected, values, source, where, columns),
 	} {
 		if _, err := r.exec(doing, statement); err != nil {
 			return err
@@ -143,27 +141,27 @@ func (r *refresh) collect(touched, columns, values, source, where string) error 
 	return nil
 }
 
-// sumGroups builds the groups touched; all of them, when they are many, since reading a table
-// through is then faster than looking its rows up.
+// sumGroups recomputes the affected groups, or all groups when more than a fifth are affected: a
+// table scan is then faster than lookups.
 func (r *refresh) sumGroups() error {
 	for _, g := range groupMarts {
-		all := r.anew
+		all := r.full
 		if !all {
 			_, err := r.tx.Get("count the groups of "+g.table.Name, &all,
-				fmt.Sprintf("SELECT (SELECT count(*) FROM temp.%s) * 5 > (SELECT count(*) FROM %s)", g.touched(), g.table.Name))
+				fmt.Sprintf("SELECT (SELECT count(*) FROM temp.%s) * 5 > (SELECT count(*) FROM %s)", g.affected(), g.table.Name))
 			if err != nil {
 				return err
 			}
 		}
-		sum := r.sumTouched
+		sum := r.sumAffected
 		if all {
 			sum = r.sumAll
 		}
 		if err := sum(g); err != nil {
 			return err
 		}
-		if !r.anew {
-			if _, err := r.exec("forget the groups concerned", "DELETE FROM temp."+g.touched()); err != nil {
+		if !r.full {
+			if _, err := r.exec("forget the groups concerned", "DELETE FROM temp."+g.affected()); err != nil {
 				return err
 			}
 		}
@@ -171,13 +169,13 @@ func (r *refresh) sumGroups() error {
 	return nil
 }
 
-func (r *refresh) sumTouched(g groupMart) error {
+func (r *refresh) sumAffected(g groupMart) error {
 	doing := "add up " + g.table.Name
 	if _, err := r.exec(doing, fmt.Sprintf("DELETE FROM %s WHERE rowid IN (SELECT b.rowid FROM temp.%s AS t CROSS JOIN %[1]s AS b ON %[3]s)",
-		g.table.Name, g.touched(), g.same("b", "t"))); err != nil {
+		g.table.Name, g.affected(), g.matches("b", "t"))); err != nil {
 		return err
 	}
-	_, err := r.exec(doing, g.insertTouched())
+	_, err := r.exec(doing, g.insertAffected())
 	return err
 }
 
@@ -190,13 +188,13 @@ func (r *refresh) sumAll(g groupMart) error {
 	return err
 }
 
-const touchedMonths = "touched_months"
+const affectedMonths = "affected_months"
 
-// sumMonths builds bi_revenue_month, a month at a time.
+// sumMonths recomputes bi_revenue_month, one month per statement.
 func (r *refresh) sumMonths() error {
 	const doing = "add up bi_revenue_month"
-	which := "SELECT month FROM temp." + touchedMonths
-	if r.anew {
+	which := "SELECT month FROM temp." + affectedMonths
+	if r.full {
 		which = "SELECT DISTINCT substr(order_date, 1, 7) FROM bi_requests WHERE is_order = 1"
 	}
 	months, err := list[sql.NullString](r, doing, which)
@@ -218,9 +216,9 @@ func (r *refresh) sumMonths() error {
 			return err
 		}
 	}
-	if r.anew {
+	if r.full {
 		return nil
 	}
-	_, err = r.exec(doing, "DELETE FROM temp."+touchedMonths)
+	_, err = r.exec(doing, "DELETE FROM temp."+affectedMonths)
 	return err
 }

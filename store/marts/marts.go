@@ -13,38 +13,37 @@ import (
 	"solarmirror/store/sqlitefile"
 )
 
-// martsEdition is part of the recipe: it grows when the marts' SQL says something else than before
-// with the same columns.
+// martsEdition is part of the recipe. Increment it when the SQL of the marts gives other values
+// without a change of the schema.
 const martsEdition = 4
 
-// batchKeys is how many requests one statement of a refresh is about. It bounds the memory that
-// statement takes, which grows with the rows it writes: measured, 2,000 at a time took 60 MB, 500
-// take 16.
+// batchKeys is the number of requests per statement of a refresh. It bounds the memory of the
+// statement, which grows with the rows written: measured, 2,000 requests took 60 MB, 500 take 16.
 const batchKeys = 500
 
-// recipe names everything besides the tables that the marts depend on.
+// recipe names the inputs of the marts other than the tables.
 func recipe(m *store.Mirror) string {
 	return fmt.Sprintf("schema %d, edition %d, %s, %s", schema.Version, martsEdition, m.Zone(), m.PowerUnit())
 }
 
-// martsState is the row of _marts, and what has changed since it was written.
+// martsState is the row of _marts, and the size of the changes since.
 type martsState struct {
 	Recipe  string `db:"recipe"`
 	AsOf    string `db:"day"`
-	Pending bool   `db:"pending"` // something has
-	Many    bool   `db:"many"`    // so many requests have that building everything anew is less work
+	Pending bool   `db:"pending"` // _stale has rows
+	Many    bool   `db:"many"`    // so many requests changed that a full build is faster
 }
 
-// From one request in manyShare on, but not below manyAtLeast, everything is built anew.
+// A refresh builds everything when more than one request in manyShare and more than manyAtLeast
+// have changed.
 const (
 	manyShare   = 4
 	manyAtLeast = 10 * batchKeys
 )
 
-// Refresh brings the marts up to date with the tables they are derived from, in one transaction:
-// what has changed since they last were, everything when they never were or when that is less work,
-// and nothing when nothing has. When ctx ends it stops and leaves the marts as they were; the next
-// refresh makes up for it.
+// Refresh updates the marts from the record tables, in one transaction. It processes the changes
+// since the last refresh, or builds everything when there was none or that is faster. Without
+// changes it writes nothing. When ctx ends it stops and rolls back; the next refresh catches up.
 func Refresh(ctx context.Context, m *store.Mirror) error {
 	today := m.Now().In(m.Zone()).Format(time.DateOnly)
 	state, err := readState(ctx, m)
@@ -54,39 +53,43 @@ func Refresh(ctx context.Context, m *store.Mirror) error {
 	if state.Recipe == recipe(m) && state.AsOf == today && !state.Pending {
 		return nil
 	}
-	return bringMarts(ctx, m, today, state.Recipe != recipe(m) || state.Many)
+	return refreshMarts(ctx, m, today, state.Recipe != recipe(m) || state.Many)
 }
 
-// Rebuild builds the marts from nothing: after SQL has edited the records, _stale does not say
-// which rows are out of date. Their indices are made anew, so [store.Snapshot.Layout] changes too.
+// Rebuild builds the marts from nothing. It is for record tables that SQL has edited, of which
+// _stale does not list the changes. It recreates the marts' indices, so [store.Snapshot.Layout]
+// changes.
 func Rebuild(ctx context.Context, m *store.Mirror) error {
-	return bringMarts(ctx, m, m.Now().In(m.Zone()).Format(time.DateOnly), true)
+	return refreshMarts(ctx, m, m.Now().In(m.Zone()).Format(time.DateOnly), true)
 }
 
-func bringMarts(ctx context.Context, m *store.Mirror, today string, anew bool) (err error) {
+func refreshMarts(ctx context.Context, m *store.Mirror, today string, full bool) (err error) {
 	began := m.Now()
-	debug.FreeOSMemory() // or what a long scan has left would lie beside what the marts take: 30 MB and more, of a million requests
-	r := &refresh{today: today, anew: anew}
-	bring := func(m *store.Mirror) error {
+	// A scan of a million requests leaves 30 MB and more of unused heap, which would add to the
+	// peak.
+	debug.FreeOSMemory()
+	r := &refresh{today: today, full: full}
+	update := func(m *store.Mirror) error {
 		return m.Update(ctx, func(tx *store.Tx) error {
 			r.tx, r.ctx = tx, ctx
 			return r.run()
 		})
 	}
-	if r.anew {
-		err = m.Aside(ctx, bring)
+	if r.full {
+		err = m.WithSideConnection(ctx, update)
 	} else {
-		err = bring(m)
+		err = update(m)
 	}
 	if err != nil {
 		return fmt.Errorf("bring the marts up to date: %w; the next sync does it", err)
 	}
-	m.Log().Info().Bool("anew", r.anew).Int64("deals", r.deals).Dur("took_ms", m.Now().Sub(began)).Msg("marts brought up to date")
+	m.Log().Info().Bool("anew", r.full).Int64("deals", r.deals).Dur("took_ms", m.Now().Sub(began)).Msg("marts brought up to date")
 	return nil
 }
 
-// EmptyMarts leaves the marts as if they had never been built, and says whether they had.
-func EmptyMarts(tx *store.Tx) (built bool, err error) {
+// Empty deletes all rows of the marts, as if they had never been built. wereBuilt reports whether
+// they had been.
+func Empty(tx *store.Tx) (wereBuilt bool, err error) {
 	for _, t := range append(schema.Derived(), schema.Stale) {
 		if _, err := tx.Exec("empty "+t.Name, "DELETE FROM "+t.Name); err != nil {
 			return false, err
@@ -96,8 +99,7 @@ func EmptyMarts(tx *store.Tx) (built bool, err error) {
 	return rows > 0, err
 }
 
-// readState returns what the marts were last built by, nothing when they never were, and what has
-// changed since.
+// readState reads martsState. Recipe and AsOf are "" when the marts were never built.
 func readState(ctx context.Context, m *store.Mirror) (state martsState, err error) {
 	err = m.Reader().GetContext(ctx, &state, `SELECT coalesce(max(recipe), '') AS recipe, coalesce(max(as_of), '') AS day, EXISTS (SELECT 1 FROM _stale) AS pending,
 		(SELECT count(*) FROM _stale WHERE table_name = 'requests') > max(?, (SELECT coalesce(max(request_key), 0) FROM requests) / ?) AS many FROM _marts`,
@@ -108,20 +110,20 @@ func readState(ctx context.Context, m *store.Mirror) (state martsState, err erro
 	return state, nil
 }
 
-// refresh is one Refresh under way.
+// refresh is the state of one [Refresh] or [Rebuild].
 type refresh struct {
 	tx    *store.Tx
-	ctx   context.Context // of the long statements; the rest of a transaction does without
-	today string          // in the platform's zone
-	anew  bool
-	deals int64 // requests looked at
+	ctx   context.Context // for long statements; it interrupts them
+	today string          // in the platform's time zone
+	full  bool            // build everything from nothing
+	deals int64           // number of requests processed
 }
 
 func (r *refresh) run() error {
-	steps := []func() error{r.expandStale, r.alterItems, r.collectGroups, r.buildRows, r.collectGroups,
-		r.sumGroups, r.sumMonths, r.buildStock, r.countOpenStays, r.settle}
-	if r.anew {
-		steps = []func() error{r.clearAll, r.buildRows, r.makeIndices, r.sumGroups, r.sumMonths, r.buildStock, r.settle}
+	steps := []func() error{r.addOtherRows, r.updateItems, r.noteGroups, r.buildRows, r.noteGroups,
+		r.sumGroups, r.sumMonths, r.buildStock, r.updateOpenStays, r.finishRefresh}
+	if r.full {
+		steps = []func() error{r.clear, r.buildRows, r.makeIndices, r.sumGroups, r.sumMonths, r.buildStock, r.finishRefresh}
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -131,7 +133,7 @@ func (r *refresh) run() error {
 	return nil
 }
 
-// exec runs a statement that may take long, and that the context may interrupt.
+// exec runs a long statement, which r.ctx may interrupt, and returns the number of changed rows.
 func (r *refresh) exec(doing, query string, args ...any) (int64, error) {
 	s, err := r.tx.Prepared(query)
 	if err != nil {
@@ -141,14 +143,14 @@ func (r *refresh) exec(doing, query string, args ...any) (int64, error) {
 	if err != nil {
 		return 0, r.tx.Fail(doing, err)
 	}
-	touched, err := res.RowsAffected()
+	rows, err := res.RowsAffected()
 	if err != nil {
 		return 0, r.tx.Fail(doing, err)
 	}
-	return touched, nil
+	return rows, nil
 }
 
-// list reads one column.
+// list returns the rows of a query for one column.
 func list[T any](r *refresh, doing, query string, args ...any) ([]T, error) {
 	s, err := r.tx.Prepared(query)
 	if err != nil {
@@ -161,9 +163,9 @@ func list[T any](r *refresh, doing, query string, args ...any) ([]T, error) {
 	return values, nil
 }
 
-// clearAll empties the tables, and drops their indices: made when the rows are there, from sorted
-// entries, they cost a fraction.
-func (r *refresh) clearAll() error {
+// clear empties the marts and drops their indices. Creating an index after the rows, from sorted
+// entries, costs a fraction of updating it per row.
+func (r *refresh) clear() error {
 	for _, t := range schema.Derived() {
 		indices, err := list[string](r, "list the indices of "+t.Name, "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?", t.Name)
 		if err != nil {
@@ -175,7 +177,7 @@ func (r *refresh) clearAll() error {
 			}
 		}
 	}
-	_, err := EmptyMarts(r.tx)
+	_, err := Empty(r.tx)
 	return err
 }
 
@@ -190,8 +192,9 @@ func (r *refresh) makeIndices() error {
 	return nil
 }
 
-// expandStale adds the other row of each deal concerned: which of the two speaks may have changed.
-func (r *refresh) expandStale() error {
+// addOtherRows adds the other row of each stale deal to _stale: the row that represents the deal
+// may have changed.
+func (r *refresh) addOtherRows() error {
 	_, err := r.exec("find the deals concerned", `INSERT OR IGNORE INTO _stale (table_name, key, name)
 		SELECT 'requests', other.request_key, other.id FROM _stale AS s
 		CROSS JOIN (VALUES ('order'), ('budget')) AS kind
@@ -200,8 +203,8 @@ func (r *refresh) expandStale() error {
 	return err
 }
 
-// settle notes what the marts now show.
-func (r *refresh) settle() error {
+// finishRefresh empties _stale and writes _marts.
+func (r *refresh) finishRefresh() error {
 	if _, err := r.tx.Exec("empty _stale", "DELETE FROM _stale"); err != nil {
 		return err
 	}

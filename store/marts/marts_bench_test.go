@@ -16,8 +16,8 @@ import (
 
 var martsOf = flag.String("marts-of", "", "the `mirror` that BenchmarkMarts copies and builds marts in")
 
-// BenchmarkMarts brings the marts of a mirror of any size up to date: from nothing, and after some
-// of its requests have changed.
+// BenchmarkMarts refreshes the marts of a mirror: from nothing, and after some of its requests have
+// changed.
 func BenchmarkMarts(b *testing.B) {
 	if *martsOf == "" {
 		b.Skip("no -marts-of")
@@ -66,7 +66,7 @@ func BenchmarkMarts(b *testing.B) {
 	}
 }
 
-// cpuTime is what the process has taken, in nanoseconds.
+// cpuTime returns the CPU time of the process in nanoseconds.
 func cpuTime(b *testing.B) int64 {
 	b.Helper()
 	var usage syscall.Rusage

@@ -17,7 +17,7 @@ import (
 	"solarmirror/store/sqlitefile"
 )
 
-// office is a small mirror whose records are written as they would be in SQL.
+// office is a small mirror whose records are written in SQL.
 type office struct {
 	*testing.T
 	*store.Mirror
@@ -35,7 +35,7 @@ func newOffice(t *testing.T, o store.Options) *office {
 	return f
 }
 
-// change runs statements, notes records as stale as whatever writes them does, and refreshes.
+// change runs statements, notes the given records as stale and refreshes.
 func (f *office) change(requests, equipments []int64, statements ...string) {
 	f.Helper()
 	must(f.T, f.Update(f.Context(), func(tx *store.Tx) error {
@@ -52,7 +52,7 @@ func (f *office) change(requests, equipments []int64, statements ...string) {
 	must(f.T, Refresh(f.Context(), f.Mirror))
 }
 
-// says compares what a query gives, columns joined by a space and rows by a comma.
+// says compares the result of a query with want: columns joined by a space, rows by a comma.
 func (f *office) says(want, columns, rest string) {
 	f.Helper()
 	var parts []string
@@ -75,15 +75,15 @@ const firstMarts = `INSERT INTO requests (request_key, request_type, id, final_v
 	(5, 'order', 'd', 60, 60, 0, '2026-01-10 12:00:00.000', '2026-01-14 12:00:00.000', 's@x', 0, '2026-02-20 00:00:00.000', '2026-02-01 13:00:00.000');
 `
 
-// A deal that is listed twice counts once, the order speaks; the funnel remembers what is removed
-// and gone, the others do not.
+// TestDealsCountOnce: a deal with a budget and an order counts once, as the order. The funnel
+// includes removed and deleted deals, the other marts do not.
 func TestDealsCountOnce(t *testing.T) {
 	t.Parallel()
 	f := newOffice(t, store.Options{Zone: mustZone(t, "America/Sao_Paulo")})
 	f.change(nil, nil, firstMarts)
 	f.says("2 order a, 4 budget c", "request_key, request_type, id", "FROM bi_requests ORDER BY 1")
 	f.says("2026-02-02 2026-01-31", "order_date, budget_date", "FROM bi_requests WHERE request_key = 2")
-	// a and b were created in January there, where it was 23:30 on the 31st; c has no date.
+	// In the zone, a and b were created in January: b at 23:30 on the 31st. c has no date.
 	f.says("- - 1 0 -, 2026-01 s@x 3 2 3.0", "cohort_month, seller_email, budgets, orders, median_days_to_order", "FROM bi_funnel ORDER BY 1")
 	f.says("1", "conversion > 0.66 AND conversion < 0.67", "FROM bi_funnel WHERE cohort_month IS NOT NULL")
 	f.says("2026-02 1 80.0 5.0 0.016", "month, orders, final_value, power_kwp, value_per_wp", "FROM bi_revenue_month")
@@ -91,7 +91,7 @@ func TestDealsCountOnce(t *testing.T) {
 	f.says("- 0 -, s@x 1 0.2", "seller_email, is_order, reduction", "FROM bi_discounts ORDER BY 1")
 	f.says("2 2.0 -", "request_key, days_to_order, days_to_billing", "FROM bi_lead_time")
 
-	// The order is removed: what is left is the budget, which is still listed.
+	// The order is removed, so the budget, still live, represents the deal.
 	f.change([]int64{2}, nil, "UPDATE requests SET removed = 1 WHERE request_key = 2")
 	f.says("1 budget a, 4 budget c", "request_key, request_type, id", "FROM bi_requests ORDER BY 1")
 	f.says("- - 1 0, 2026-01 s@x 3 2", "cohort_month, seller_email, budgets, orders", "FROM bi_funnel ORDER BY 1")
@@ -99,8 +99,8 @@ func TestDealsCountOnce(t *testing.T) {
 	f.says("0", "count(*)", "FROM _stale")
 }
 
-// NULL cost is not zero; what the catalogue changes reaches the lines that show it, and nothing is
-// written for what they do not show.
+// TestItemsFollowTheCatalogue: a NULL cost is not zero. A change of the catalogue updates the lines
+// that show it, and writes nothing when no line does.
 func TestItemsFollowTheCatalogue(t *testing.T) {
 	t.Parallel()
 	f := newOffice(t, store.Options{})
@@ -134,8 +134,8 @@ func TestItemsFollowTheCatalogue(t *testing.T) {
 	items("2 1 - - 0 -, 2 2 Vento 0.0 1 -, 2 3 - - 0 -, 4 1 - - 0 -")
 }
 
-// A stay ends with its status, its record, or when the order took over, and an open one grows with
-// the days.
+// TestStays: a stay ends when the status changes, the record is deleted or the order represents the
+// deal. An open stay grows with the days.
 func TestStays(t *testing.T) {
 	t.Parallel()
 	f := newOffice(t, store.Options{})
@@ -154,8 +154,8 @@ func TestStays(t *testing.T) {
 	stays("1 Novo 2.0 0 1, 2 Pedido 26.458333 0 1, 2 Pago 10.0 1 0, 3 Novo 1.0 0 1, 5 Pago 10.0 0 1")
 }
 
-// Nothing is noted before there are marts, nothing is written when nothing has changed, and another
-// recipe builds everything anew.
+// TestRefreshWhenDue: before the marts are built no key is noted, a refresh without changes writes
+// nothing, and another recipe rebuilds everything.
 func TestRefreshWhenDue(t *testing.T) {
 	t.Parallel()
 	f := newOffice(t, store.Options{})
@@ -190,7 +190,7 @@ func TestRefreshWhenDue(t *testing.T) {
 	}
 }
 
-// Many changes build everything anew, fewer do not.
+// TestManyChangesBuildAnew: more than manyAtLeast changes rebuild everything, fewer do not.
 func TestManyChangesBuildAnew(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -217,9 +217,9 @@ func TestManyChangesBuildAnew(t *testing.T) {
 	}
 }
 
-// A seller and a company are one however they are written, so that the marts of a masked copy,
-// where they have one pseudonym, join without rows that count twice; and they join the tables of
-// records.
+// TestMartsJoinInMaskedCopies: marts normalize sellers and companies. So in a masked copy, where
+// each has one pseudonym, marts join one another and the record tables without counting a row
+// twice.
 func TestMartsJoinInMaskedCopies(t *testing.T) {
 	t.Parallel()
 	f := newOffice(t, store.Options{})
@@ -250,15 +250,15 @@ func TestMartsJoinInMaskedCopies(t *testing.T) {
 	}
 }
 
-// What is added up is read in the order of the groups, since the writing connection would sort in
-// memory; and from an index that holds everything, so that rows are not looked up one by one.
+// TestGroupsAreNotSorted: sums read a covering index in the order of the groups. The writing
+// connection would sort in memory, and lookups by row would be slow.
 func TestGroupsAreNotSorted(t *testing.T) {
 	t.Parallel()
 	f := newOffice(t, store.Options{})
 	f.change(nil, nil, firstMarts)
 	f.change([]int64{1}, nil) // makes the temporary tables
 	for _, g := range groupMarts {
-		for _, query := range []string{g.insertAll(), g.insertTouched()} {
+		for _, query := range []string{g.insertAll(), g.insertAffected()} {
 			var plan []struct {
 				ID, Parent, Notused int64
 				Detail              string
@@ -296,7 +296,7 @@ func (f *office) exec(statements ...string) {
 	execute(f.T, f.Mirror, statements...)
 }
 
-// version is another one whenever something was written, on the writing connection or another.
+// version changes with every write, on the writing connection or another.
 func (f *office) version() string {
 	f.Helper()
 	var version string

@@ -11,8 +11,8 @@ import (
 	"solarmirror/store/storetest"
 )
 
-// After an analyst renames or drops a mart, the next Open creates it again, and the next refresh
-// fills it. A renamed table is left alone.
+// TestMartRenamedOrDropped: after an analyst renames or drops a mart, the next Open creates it
+// again and the next refresh fills it. The renamed table is not changed.
 func TestMartRenamedOrDropped(t *testing.T) {
 	t.Parallel()
 	for _, mart := range []*schema.Table{schema.Find("bi_funnel"), schema.Find("bi_requests"), schema.Deals, schema.BiFreshness} {

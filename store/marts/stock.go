@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// The days of sales that bi_stock counts, today among them.
+// The days of sales that bi_stock counts, including today.
 const (
-	lately  = 30
-	quarter = 90
+	shortWindow = 30
+	longWindow  = 90
 )
 
-// buildStock builds bi_stock anew: the catalogue is small, and the days it counts move.
+// buildStock rebuilds bi_stock: the catalogue is small, and the days that it counts move.
 func (r *refresh) buildStock() error {
 	today, err := time.Parse(time.DateOnly, r.today)
 	if err != nil {
@@ -31,30 +31,30 @@ WITH listed AS (
   FROM equipments AS e WHERE NOT EXISTS (SELECT 1 FROM equipment_inventory AS i WHERE i.equipment_key = e.equipment_key)
 ), lines AS (
   SELECT coalesce(i.product_type, '') AS type, i.product_code, coalesce(i.center_code, '') AS center_code,
-    round(total(CASE WHEN b.order_date > ?1 THEN i.quantity END), 6) AS lately, round(total(i.quantity), 6) AS quarter
+    round(total(CASE WHEN b.order_date > ?1 THEN i.quantity END), 6) AS sold_30d, round(total(i.quantity), 6) AS sold_90d
   FROM bi_requests AS b CROSS JOIN bi_items AS i ON i.request_key = b.request_key
   WHERE b.is_order = 1 AND b.order_date > ?2 GROUP BY 1, 2, 3
 ), sold AS (
-  SELECT e.equipment_key, s.center_code, s.lately, s.quarter FROM lines AS s CROSS JOIN equipments AS e ON e.type = s.type AND e.product_code = s.product_code
+  SELECT e.equipment_key, s.center_code, s.sold_30d, s.sold_90d FROM lines AS s CROSS JOIN equipments AS e ON e.type = s.type AND e.product_code = s.product_code
 )
 INSERT INTO bi_stock (equipment_key, center_code, product_code, current, reserved, minimum, sold_30d, sold_90d, days_of_cover)
 SELECT e.equipment_key, coalesce(l.center_code, s.center_code), e.product_code, l.current, l.reserved, l.minimum,
-  coalesce(s.lately, 0.0), coalesce(s.quarter, 0.0),
-  CASE WHEN s.quarter > 0 THEN round(max(0.0, l.current - coalesce(l.reserved, 0)) / (s.quarter / %[1]d.0), 6) END
+  coalesce(s.sold_30d, 0.0), coalesce(s.sold_90d, 0.0),
+  CASE WHEN s.sold_90d > 0 THEN round(max(0.0, l.current - coalesce(l.reserved, 0)) / (s.sold_90d / %[1]d.0), 6) END
 FROM listed AS l FULL JOIN sold AS s ON s.equipment_key = l.equipment_key AND s.center_code = l.center_code
 JOIN equipments AS e ON e.equipment_key = coalesce(l.equipment_key, s.equipment_key)
-WHERE e._deleted_at IS NULL`, quarter), before(lately), before(quarter))
+WHERE e._deleted_at IS NULL`, longWindow), before(shortWindow), before(longWindow))
 	return err
 }
 
-// countOpenStays brings the length of the stays that last forward to today, once a day.
-func (r *refresh) countOpenStays() error {
+// updateOpenStays recomputes the length of open stays once a day.
+func (r *refresh) updateOpenStays() error {
 	const doing = "count the days of open stays"
 	var behind bool
 	if _, err := r.tx.Get(doing, &behind, "SELECT as_of <> ? FROM _marts", r.today); err != nil || !behind {
 		return err
 	}
-	query, err := r.fill("UPDATE bi_status_duration SET days = " + stayDaysSQL("started_at", "ended_at") + " WHERE is_open = 1")
+	query, err := r.fill("UPDATE bi_status_duration SET days = " + stayDays("started_at", "ended_at") + " WHERE is_open = 1")
 	if err != nil {
 		return r.tx.Fail(doing, err)
 	}
@@ -62,18 +62,19 @@ func (r *refresh) countOpenStays() error {
 	return err
 }
 
-// itemsOfCatalogue are the columns of bi_items that the catalogue gives, with where from.
-var itemsOfCatalogue = [][2]string{
+// catalogueColumns are the columns of bi_items that come from the catalogue, each with its SQL.
+var catalogueColumns = [][2]string{
 	{"manufacturer", "e.manufacturer"}, {"model", "e.model"}, {"unit_cost", "e.cost_price"}, {"has_cost", "e.cost_price IS NOT NULL"},
-	{"power_kwp", linePowerSQL("i.product_type", "i.quantity")},
+	{"power_kwp", linePower("i.product_type", "i.quantity")},
 }
 
-// alterItems takes what has changed in the catalogue to the lines of bi_items. All lines of an item
-// show the same, so one of them tells whether there is anything to change: mostly it was the stock.
-func (r *refresh) alterItems() error {
-	var shown, set, values []string
-	for _, column := range itemsOfCatalogue {
-		shown = append(shown, fmt.Sprintf("i.%s IS NOT (%s)", column[0], column[1]))
+// updateItems updates the lines in bi_items of changed catalogue items. All lines of an item have
+// the same values, so the query compares only one: most changes concern the stock, which lines do
+// not show.
+func (r *refresh) updateItems() error {
+	var differs, set, values []string
+	for _, column := range catalogueColumns {
+		differs = append(differs, fmt.Sprintf("i.%s IS NOT (%s)", column[0], column[1]))
 		set = append(set, fmt.Sprintf("%s = x.%[1]s", column[0]))
 		values = append(values, column[1]+" AS "+column[0])
 	}
@@ -81,14 +82,14 @@ func (r *refresh) alterItems() error {
 	codes, err := list[string](r, "find the items concerned", `SELECT DISTINCT s.name FROM _stale AS s LEFT JOIN equipments AS e ON e.equipment_key = s.key
 		LEFT JOIN module_specifications AS m ON m.equipment_key = e.equipment_key
 		WHERE s.table_name = 'equipments' AND (e.equipment_key IS NULL OR coalesce((
-			SELECT `+strings.Join(shown, " OR ")+` FROM `+lines+` AND coalesce(i.product_type, '') = e.type AND coalesce(p.type, '') = e.type
+			SELECT `+strings.Join(differs, " OR ")+` FROM `+lines+` AND coalesce(i.product_type, '') = e.type AND coalesce(p.type, '') = e.type
 			WHERE p.product_code = s.name LIMIT 1), 0))`)
 	if err != nil {
 		return err
 	}
 	for _, code := range codes {
 		if _, err := r.exec("alter bi_items", `UPDATE bi_items SET `+strings.Join(set, ", ")+`
-			FROM (SELECT i.request_key, i.position, `+strings.Join(values, ", ")+` FROM `+lines+catalogue+` WHERE p.product_code = ?) AS x
+			FROM (SELECT i.request_key, i.position, `+strings.Join(values, ", ")+` FROM `+lines+joinCatalogue+` WHERE p.product_code = ?) AS x
 			WHERE bi_items.request_key = x.request_key AND bi_items.position = x.position`, code); err != nil {
 			return err
 		}

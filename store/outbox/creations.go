@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -16,31 +14,30 @@ import (
 	"solarmirror/store/sqlitefile"
 )
 
-// Creations is the corner of the mirror that the outbox writes: the table company_creations, the
-// runs of pushes in the ledger, and the look-up of companies in the mirrored requests.
+// Creations is the mirror as the outbox uses it. It writes the table company_creations and the runs
+// of pushes in the ledger, and looks companies up in the mirrored requests.
 //
-// It does without the mirror's lock, so that no long sync holds a push up: the lock keeps two syncs
-// from reading the platform into each other's pages and watermarks, none of which is touched here.
-// Two writers of one SQLite file take turns by SQLite's own locking, and a sync holds that only
-// while it commits a page, which the busy time-out outlasts by far. Creations never migrates and
-// never empties the WAL; both are the sync's.
+// It does not take the mirror's lock, so that a long sync does not delay a push. The lock protects
+// pages and watermarks from a second sync; Creations writes neither. Writers of one SQLite file
+// take turns by SQLite's own lock. A sync holds that only while it commits a page, which takes much
+// less time than the busy timeout. Creations never migrates the mirror and never empties the WAL; a
+// sync does both.
 type Creations struct {
 	path string
 	db   *sqlx.DB // one connection
 }
 
-// What Creations writes must survive a power cut before anything is sent, so its commits are
-// synced, unlike those of pages.
+// creationsPragmas sync every commit, unlike the pragmas of pages: a record must survive a power
+// cut before the row is sent.
 var creationsPragmas = []string{"busy_timeout(10000)", "synchronous(FULL)", "temp_store(MEMORY)"}
 
-// OpenCreations opens the mirror at path for the outbox. It creates nothing.
+// OpenCreations opens the mirror at path. It creates nothing.
 //
-// Errors: [sqlitefile.ErrNoDatabase], [sqlitefile.ErrNotMirror], [*sqlitefile.NewerError], [*sqlitefile.OlderError], [sqlitefile.ErrCorrupt], [sqlitefile.ErrBusy].
+// Errors: [sqlitefile.ErrNoDatabase], [sqlitefile.ErrNotMirror], [*sqlitefile.NewerError],
+// [*sqlitefile.OlderError], [sqlitefile.ErrCorrupt], [sqlitefile.ErrBusy].
 func OpenCreations(ctx context.Context, path string) (*Creations, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, sqlitefile.NoDatabase(path)
-	} else if err != nil {
-		return nil, fmt.Errorf("open mirror: %w", err)
+	if err := sqlitefile.MustExist(path); err != nil {
+		return nil, err
 	}
 	db, err := sql.Open("sqlite", sqlitefile.DSN(path, creationsPragmas)+"&mode=rw&_txlock=immediate")
 	if err != nil {
@@ -54,10 +51,10 @@ func OpenCreations(ctx context.Context, path string) (*Creations, error) {
 	return c, nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (c *Creations) Close() error { return c.db.Close() }
 
-// Creation is one row of company_creations, as far as the outbox compares it.
+// Creation is a row of company_creations, with the columns that the outbox compares.
 type Creation struct {
 	IntentID string `db:"intent_id"`
 	State    State  `db:"state"`
@@ -65,13 +62,13 @@ type Creation struct {
 	Revision int64  `db:"revision"`
 }
 
-// ahead says whether the mirror knows of a change that the row does not: a later one, or another in
-// the place of the row's last.
+// ahead reports whether the mirror has a change that the row does not: a later revision, or another
+// state in the same revision.
 func (c Creation) ahead(r Row) bool {
 	return c.Revision > r.Revision || c.Revision == r.Revision && c.State != r.State
 }
 
-// Known returns what the mirror knows, by intent.
+// Known returns the rows of company_creations by intent id.
 func (c *Creations) Known(ctx context.Context) (map[string]Creation, error) {
 	var list []Creation
 	if err := c.db.SelectContext(ctx, &list, "SELECT intent_id, state, attempts, revision FROM company_creations"); err != nil {
@@ -84,9 +81,9 @@ func (c *Creations) Known(ctx context.Context) (map[string]Creation, error) {
 	return known, nil
 }
 
-// Record tells the mirror where rows stand. What the mirror knows is never replaced by something as
-// old or older: of two accounts of one revision, which only a restored backup can give, it keeps
-// its own for Overtaken to find.
+// Record writes the state of rows to company_creations. It only replaces lower revisions. Only a
+// restored backup can give two states of one revision; the mirror then keeps its own, and
+// [Outbox.Overtaken] finds the difference.
 func (c *Creations) Record(ctx context.Context, rows ...Row) error {
 	if len(rows) == 0 {
 		return nil
@@ -118,8 +115,8 @@ func (c *Creations) record(ctx context.Context, rows []Row) error {
 	return tx.Commit()
 }
 
-// RecordRun adds a run that has ended to the ledger. What runs under the mirror's lock uses
-// [store.Mirror.StartRun]; a push holds the outbox's.
+// RecordRun adds a finished push to the ledger. Commands that hold the mirror's lock use
+// [store.Mirror.StartRun] instead; a push holds the outbox's lock.
 func (c *Creations) RecordRun(ctx context.Context, r store.Run) error {
 	_, err := c.db.ExecContext(ctx, `INSERT INTO _runs (command, trigger, started_at, finished_at, outcome, pages, records, inserted, changed, unchanged, deleted, rejected, error)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -131,10 +128,10 @@ func (c *Creations) RecordRun(ctx context.Context, r store.Run) error {
 	return nil
 }
 
-// Evidence says whether the mirror proves that the platform knows a company by now that it did not
-// know at a time: a request created since has its tax number as the company's, and no request first
-// seen before then has it anywhere. What a request is billed to is no proof of a company, since
-// customers are billed as well; it is enough to void one.
+// Evidence reports whether the mirror proves that the platform created a company after since. The
+// proof is a request created after since with the tax number as its company's. There is none when a
+// request first seen before since has the number as its company's or in its invoice. A later
+// invoice proves nothing, because customers are invoiced too.
 func (c *Creations) Evidence(ctx context.Context, taxID string, since time.Time) (bool, error) {
 	id := identity.PlainTaxID(taxID)
 	if id == "" || since.IsZero() {

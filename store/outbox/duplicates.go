@@ -9,13 +9,13 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// DuplicateError says that a company with the same CPF, CNPJ or e-mail waits, is in doubt or was
-// created.
+// DuplicateError: another company with the same CPF, CNPJ or e-mail is pending, sending, ambiguous
+// or created.
 type DuplicateError struct {
-	Index int   // of the company among those added
-	ID    int64 // the other row; 0 when it is no longer in the outbox
-	State State // of the other: done, or an open one
-	What  string
+	Index int    // of the company among those added
+	ID    int64  // of the other row; 0 when it is no longer in the outbox
+	State State  // of the other row
+	What  string // the common value: "e-mail" or "CPF or CNPJ"
 }
 
 func (e *DuplicateError) Error() string {
@@ -32,9 +32,9 @@ func (e *DuplicateError) Error() string {
 	return fmt.Sprintf("row %d of the outbox is still open and has the same %s; see `solarmirror outbox show %d`, %s", e.ID, e.What, e.ID, allow)
 }
 
-// rival is a company that another may be a duplicate of.
-type rival struct {
-	id     int64 // 0 when its row is gone
+// candidate is a company that another one may duplicate.
+type candidate struct {
+	id     int64 // 0 when its row was deleted
 	intent string
 	state  State
 	tag    string // of its tax number
@@ -43,19 +43,19 @@ type rival struct {
 
 func plainEmail(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
 
-// rivals lists the companies that wait, are in doubt or were created: rows by their numbers, then
-// what the send log knows.
-func (o *Outbox) rivals(tx *sqlx.Tx) ([]rival, error) {
+// candidates returns the companies that are pending, sending, ambiguous or created: first the rows
+// by id, then the sends in the log.
+func (o *Outbox) candidates(tx *sqlx.Tx) ([]candidate, error) {
 	rows, err := tx.Query(`SELECT id, intent_id, state, coalesce(CAST(cnpj AS TEXT), ''), coalesce(CAST(cpf AS TEXT), ''), coalesce(CAST(email AS TEXT), '')
 		FROM company_outbox ORDER BY id`)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var list []rival
+	var list []candidate
 	ids := map[string]int64{}
 	for rows.Next() {
-		var r rival
+		var r candidate
 		var c Company
 		if err := rows.Scan(&r.id, &r.intent, &r.state, &c.CNPJ, &c.CPF, &c.Email); err != nil {
 			return nil, err
@@ -69,12 +69,12 @@ func (o *Outbox) rivals(tx *sqlx.Tx) ([]rival, error) {
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	log, err := o.anySends()
+	log, err := o.loadSendLog()
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range log.sorted() {
-		r := rival{id: ids[s.intent], intent: s.intent, state: StateAmbiguous, tag: s.tag}
+		r := candidate{id: ids[s.intent], intent: s.intent, state: StateAmbiguous, tag: s.tag}
 		if s.event == sendCreated {
 			r.state = StateDone
 		}
@@ -83,12 +83,12 @@ func (o *Outbox) rivals(tx *sqlx.Tx) ([]rival, error) {
 	return list, nil
 }
 
-// duplicateOf returns the first rival with the CPF, CNPJ or e-mail of a company; nil when there is
-// none. Among pending rows the later one is the duplicate. row is the company's own; the zero row
-// counts as the last.
-func duplicateOf(rivals []rival, c Company, row Row) *DuplicateError {
+// findDuplicate returns the first candidate with the CPF, CNPJ or e-mail of a company; nil without
+// one. Of two pending rows the later one is the duplicate. row is the company's own row; the zero
+// Row counts as the latest.
+func findDuplicate(candidates []candidate, c Company, row Row) *DuplicateError {
 	tag, email := taxTag(c.TaxID()), plainEmail(c.Email)
-	i := slices.IndexFunc(rivals, func(r rival) bool {
+	i := slices.IndexFunc(candidates, func(r candidate) bool {
 		if r.intent == row.IntentID || r.state == StatePending && row.ID != 0 && r.id > row.ID {
 			return false
 		}
@@ -97,19 +97,20 @@ func duplicateOf(rivals []rival, c Company, row Row) *DuplicateError {
 	if i < 0 {
 		return nil
 	}
-	found := &DuplicateError{ID: rivals[i].id, State: rivals[i].state, What: "e-mail"}
-	if rivals[i].tag == tag {
+	found := &DuplicateError{ID: candidates[i].id, State: candidates[i].state, What: "e-mail"}
+	if candidates[i].tag == tag {
 		found.What = "CPF or CNPJ"
 	}
 	return found
 }
 
-// Duplicate says whether Add would refuse a company; nil when it would not.
+// Duplicate returns the error with which [Outbox.Add] would refuse a company; nil when it would
+// not.
 func (o *Outbox) Duplicate(ctx context.Context, c Company) (found *DuplicateError, err error) {
 	err = o.update(ctx, func(tx *sqlx.Tx) error {
-		rivals, err := o.rivals(tx)
+		candidates, err := o.candidates(tx)
 		if err == nil {
-			found = duplicateOf(rivals, c, Row{})
+			found = findDuplicate(candidates, c, Row{})
 		}
 		return err
 	})

@@ -10,9 +10,9 @@ import (
 	"solarmirror/store/sqlitefile"
 )
 
-// privateFile makes sure that path and its directory exist and are private. SQLite gives its
-// journal the mode of the file.
-func privateFile(path string) error {
+// ensurePrivateFile creates path and its directory when missing, and checks that they are private.
+// SQLite creates the journal with the mode of the file.
+func ensurePrivateFile(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("create the directory of the outbox: %w", sqlitefile.ExplainFile(dir, err))
@@ -22,8 +22,7 @@ func privateFile(path string) error {
 			return err
 		}
 	}
-	// EXCL: an existing file must never be opened here, since closing it would drop SQLite's locks
-	// on it.
+	// O_EXCL, so that an existing file is never opened: closing it would drop SQLite's locks on it.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -11,21 +12,21 @@ import (
 	"solarmirror/store/sqlitefile"
 )
 
-// Why a row came to be in doubt, as its error says.
+// The error texts of rows that became ambiguous or, with reasonEvidence, done.
 const (
-	whyCutOff   = "it was cut off while it was being sent: the platform may have created it"
-	whySent     = "it was sent, and this row says otherwise: it was put back from a backup, or another program changed it"
-	whyNoLog    = "the send log beside this outbox is missing, incomplete or of another outbox: the row may have been sent"
-	whyFurther  = "this outbox was put back from a backup, and the mirror knows the row as %s since"
-	whyEvidence = "created: the mirror holds a request of this company"
+	reasonInterrupted = "it was cut off while it was being sent: the platform may have created it"
+	reasonSent        = "it was sent, and this row says otherwise: it was put back from a backup, or another program changed it"
+	reasonNoLog       = "the send log beside this outbox is missing, incomplete or of another outbox: the row may have been sent"
+	reasonOvertaken   = "this outbox was put back from a backup, and the mirror knows the row as %s since"
+	reasonEvidence    = "created: the mirror holds a request of this company"
 )
 
-// StateError says that a row does not stand where a move begins.
+// StateError: the move does not start from the row's state.
 type StateError struct {
 	ID     int64
 	State  State
-	Wanted string // what was to be done: "cancelled"
-	Remedy string
+	Wanted string // the move, as a participle: "cancelled"
+	Remedy string // the next thing to do
 }
 
 func (e *StateError) Error() string {
@@ -34,67 +35,65 @@ func (e *StateError) Error() string {
 
 // move is one change of state.
 type move struct {
-	to     State
-	status int
-	err    string
-	// nextAttempt is of a row that goes back to pending; zero is at once.
-	nextAttempt time.Time
-	// word says that a person looked for the company on the platform.
-	word bool
+	to          State
+	httpStatus  int
+	err         string
+	nextAttempt time.Time // of a row that goes back to pending; zero: at once
+	byUser      bool      // a user looked for the company on the platform
 }
 
-// apply makes a move, in the send log too. Reaching a final state erases the password in the same
-// statement.
-func (o *Outbox) apply(tx *sqlx.Tx, row Row, m move) error {
+// apply makes a move, in the send log too, and returns the row after it. The statement that moves a
+// row to a final state also erases its password.
+func (o *Outbox) apply(tx *sqlx.Tx, row Row, m move) (Row, error) {
 	final := m.to == StateDone || m.to == StateRejected || m.to == StateCancelled
 	var finished any
 	if final {
 		finished = sqlitefile.FormatTime(o.now())
 	}
 	var status any
-	if m.status != 0 {
-		status = m.status
+	if m.httpStatus != 0 {
+		status = m.httpStatus
 	}
 	_, err := tx.Exec(`UPDATE company_outbox SET state = ?, revision = revision + 1, http_status = ?, error = ?,
 		next_attempt_at = ?, finished_at = ?, password = CASE WHEN ? THEN NULL ELSE password END WHERE id = ?`,
 		string(m.to), status, sqlitefile.NullableText(m.err), sqlitefile.NullableTime(m.nextAttempt), finished, final, row.ID)
 	if err != nil {
-		return err
+		return Row{}, err
 	}
-	if m.to != StateAmbiguous && row.State != StateAmbiguous && row.State != StateSending {
-		return nil // nothing was sent
-	}
-	if m.word {
-		if err := o.noteOrphans(tx, row, m.to); err != nil {
-			return err
+	if m.byUser {
+		if err := o.logOrphans(tx, row, m.to); err != nil {
+			return Row{}, err
 		}
 	}
-	return o.noteMove(tx, row, m.to)
+	// Other moves are of rows that were not sent.
+	if m.to == StateAmbiguous || row.State == StateAmbiguous || row.State == StateSending {
+		if err := o.logMove(tx, row, m.to); err != nil {
+			return Row{}, err
+		}
+	}
+	return selectRow(tx, row.ID)
 }
 
-// noteMove has the send log say the same of a row as its state.
-func (o *Outbox) noteMove(tx *sqlx.Tx, row Row, to State) error {
-	log, err := o.ownSends(tx)
+// logMove makes the send log agree with the state that a row moves to.
+func (o *Outbox) logMove(tx *sqlx.Tx, row Row, to State) error {
+	log, err := o.verifiedSendLog(tx)
 	if err != nil {
 		return err
 	}
-	return o.note(tx, log.events(row, to)...)
+	return o.logEvents(tx, log.eventsFor(row, to)...)
 }
 
-// change makes the move of one row that stands in one of the states, and returns the row after it.
+// change makes a move of one row from one of the states, and returns the row after it.
 func (o *Outbox) change(ctx context.Context, id int64, wanted, remedy string, m move, from ...State) (Row, error) {
 	var row Row
 	err := o.update(ctx, func(tx *sqlx.Tx) (err error) {
 		if row, err = selectRow(tx, id); err != nil {
 			return err
 		}
-		if !standsIn(row, from) {
+		if !slices.Contains(from, row.State) {
 			return &StateError{ID: id, State: row.State, Wanted: wanted, Remedy: remedy}
 		}
-		if err := o.apply(tx, row, m); err != nil {
-			return err
-		}
-		row, err = selectRow(tx, id)
+		row, err = o.apply(tx, row, m)
 		return err
 	})
 	if err != nil {
@@ -103,70 +102,59 @@ func (o *Outbox) change(ctx context.Context, id int64, wanted, remedy string, m 
 	return row, nil
 }
 
-func standsIn(row Row, states []State) bool {
-	for _, s := range states {
-		if row.State == s {
-			return true
-		}
-	}
-	return false
-}
-
-// Reject finishes a pending row that is not fit to be sent.
+// Reject moves a pending row that is invalid to rejected.
 func (o *Outbox) Reject(ctx context.Context, id int64, why string) (Row, error) {
 	return o.change(ctx, id, "rejected", "leave it", move{to: StateRejected, err: why}, StatePending)
 }
 
-// Postpone keeps a pending row back until a time.
+// Postpone keeps a pending row from being sent until a time.
 func (o *Outbox) Postpone(ctx context.Context, id int64, why string, until time.Time) (Row, error) {
 	return o.change(ctx, id, "postponed", "leave it", move{to: StatePending, err: why, nextAttempt: until}, StatePending)
 }
 
-// Cancel gives a pending row up.
+// Cancel moves a pending row to cancelled.
 func (o *Outbox) Cancel(ctx context.Context, id int64) (Row, error) {
 	return o.change(ctx, id, "cancelled", "only a pending row can", move{to: StateCancelled}, StatePending)
 }
 
-// Doubt puts a pending row in doubt.
+// Doubt moves a pending row to ambiguous.
 func (o *Outbox) Doubt(ctx context.Context, id int64, why string) (Row, error) {
 	return o.change(ctx, id, "put in doubt", "leave it", move{to: StateAmbiguous, err: why}, StatePending)
 }
 
-// Resolve settles a doubt by a person's word: created is true when the platform has the company,
-// and false when the row is to be sent again. The word is of the company, so it counts for sends of
-// rows that are no longer in the outbox as well.
+// Resolve moves an ambiguous row by the decision of a user: to done when created, which means that
+// the platform has the company, else back to pending. The decision also applies to logged sends of
+// the company by rows that are no longer in the outbox.
 func (o *Outbox) Resolve(ctx context.Context, id int64, created bool) (Row, error) {
-	m := move{to: StatePending, word: true}
+	m := move{to: StatePending, byUser: true}
 	if created {
-		m = move{to: StateDone, err: "created, by a person's word", word: true}
+		m = move{to: StateDone, err: "created, by a person's word", byUser: true}
 	}
 	return o.change(ctx, id, "resolved", "only an ambiguous row can", m, StateAmbiguous)
 }
 
-// Confirm settles a doubt by evidence found in the mirror.
+// Confirm moves an ambiguous row to done because of [Creations.Evidence].
 func (o *Outbox) Confirm(ctx context.Context, id int64) (Row, error) {
-	return o.change(ctx, id, "confirmed", "only an ambiguous row can", move{to: StateDone, err: whyEvidence}, StateAmbiguous)
+	return o.change(ctx, id, "confirmed", "only an ambiguous row can", move{to: StateDone, err: reasonEvidence}, StateAmbiguous)
 }
 
-// Retry makes a pending row due at once, or queues a rejected one again. With correction the
-// company takes the place of the row's own, which a rejected row needs, since its password was
-// erased; the company should be valid.
+// Retry makes a pending row due at once, or moves a rejected row to pending. correction, which the
+// caller validates, replaces the row's company. A rejected row needs one, because its password was
+// erased.
 func (o *Outbox) Retry(ctx context.Context, id int64, correction *Company) (Row, error) {
 	var row Row
 	err := o.update(ctx, func(tx *sqlx.Tx) (err error) {
 		if row, err = selectRow(tx, id); err != nil {
 			return err
 		}
-		if !standsIn(row, []State{StatePending, StateRejected}) {
+		if row.State != StatePending && row.State != StateRejected {
 			return &StateError{ID: id, State: row.State, Wanted: "tried again", Remedy: retryRemedy(row)}
 		}
-		if err := o.apply(tx, row, move{to: StatePending}); err != nil {
+		if row, err = o.apply(tx, row, move{to: StatePending}); err != nil || correction == nil {
 			return err
 		}
-		if correction != nil {
-			if err := o.replace(tx, row, *correction); err != nil {
-				return err
-			}
+		if err := o.setCompany(tx, row, *correction); err != nil {
+			return err
 		}
 		row, err = selectRow(tx, id)
 		return err
@@ -184,17 +172,17 @@ func retryRemedy(row Row) string {
 	return "queue the company again with `solarmirror outbox add`"
 }
 
-func (o *Outbox) replace(tx *sqlx.Tx, row Row, c Company) error {
+func (o *Outbox) setCompany(tx *sqlx.Tx, row Row, c Company) error {
 	if !row.AllowDuplicate {
-		rivals, err := o.rivals(tx)
+		candidates, err := o.candidates(tx)
 		if err != nil {
 			return err
 		}
-		if duplicate := duplicateOf(rivals, c, row); duplicate != nil {
+		if duplicate := findDuplicate(candidates, c, row); duplicate != nil {
 			return duplicate
 		}
 	}
-	set, values := "password = ?", []any{o.stored(c.Password, row.IntentID)}
+	set, values := "password = ?", []any{o.storedPassword(c.Password, row.IntentID)}
 	for i, v := range companyValues(c) {
 		set, values = set+", "+companyFields[i]+" = ?", append(values, v)
 	}
@@ -202,10 +190,11 @@ func (o *Outbox) replace(tx *sqlx.Tx, row Row, c Company) error {
 	return err
 }
 
-// Claim makes a pending row sending, for good: the caller sends it next and then calls Settle, or
-// nothing was sent and it calls Settle with an outcome that goes back to pending. [*StateError]
-// when the row is no longer as wanted, [*DuplicateError] when its company waits, is in doubt or was
-// created in another row, and the row does not allow for it.
+// Claim moves a pending row to sending, durably. The caller then sends it and calls Settle. If it
+// could not send, it calls Settle with an outcome that goes back to pending.
+//
+// Errors: [*StateError] when the row is no longer equal to wanted or its intent was sent before;
+// [*DuplicateError] as from [Outbox.Add], unless the row allows duplicates.
 func (o *Outbox) Claim(ctx context.Context, wanted Row) (Row, error) {
 	var row Row
 	begun := false
@@ -216,7 +205,7 @@ func (o *Outbox) Claim(ctx context.Context, wanted Row) (Row, error) {
 		if row.State != StatePending || row != wanted {
 			return &StateError{ID: row.ID, State: row.State, Wanted: "sent", Remedy: "another program changed it; run `solarmirror push` again"}
 		}
-		if err := o.mayBeSent(tx, row); err != nil {
+		if err := o.checkSendable(tx, row); err != nil {
 			return err
 		}
 		now := sqlitefile.FormatTime(o.now())
@@ -231,20 +220,22 @@ func (o *Outbox) Claim(ctx context.Context, wanted Row) (Row, error) {
 			return err
 		}
 		begun = true
-		return o.noteMove(tx, row, StateSending)
+		return o.logMove(tx, row, StateSending)
 	})
 	if err != nil {
-		if begun { // nothing is sent; where this fails as well, the next Recover puts the row in doubt
-			_ = o.update(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error { return o.noteMove(tx, row, StatePending) })
+		if begun {
+			// Nothing was sent. If this fails too, the next Recover makes the row ambiguous.
+			_ = o.update(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error { return o.logMove(tx, row, StatePending) })
 		}
 		return Row{}, fmt.Errorf("claim in the outbox: %w", err)
 	}
 	return row, nil
 }
 
-// mayBeSent refuses what has been sent already.
-func (o *Outbox) mayBeSent(tx *sqlx.Tx, row Row) error {
-	log, err := o.ownSends(tx)
+// checkSendable returns an error when the row's intent was sent, or when its company is a duplicate
+// that the row does not allow.
+func (o *Outbox) checkSendable(tx *sqlx.Tx, row Row) error {
+	log, err := o.verifiedSendLog(tx)
 	if err != nil {
 		return err
 	}
@@ -254,56 +245,53 @@ func (o *Outbox) mayBeSent(tx *sqlx.Tx, row Row) error {
 	if row.AllowDuplicate {
 		return nil
 	}
-	rivals, err := o.rivals(tx)
+	candidates, err := o.candidates(tx)
 	if err != nil {
 		return err
 	}
-	if duplicate := duplicateOf(rivals, row.Company, row); duplicate != nil {
+	if duplicate := findDuplicate(candidates, row.Company, row); duplicate != nil {
 		return duplicate
 	}
 	return nil
 }
 
-// Settlement is the outcome of one attempt.
+// Settlement is the outcome of an attempt.
 type Settlement struct {
-	State       State  // where the row goes: done, rejected, ambiguous or pending
-	Outcome     string // as company_outbox_attempts.outcome names it
+	State       State  // the row's next state: done, rejected, ambiguous or pending
+	Outcome     string // value of company_outbox_attempts.outcome
 	HTTPStatus  int    // 0 without an answer
 	Error       string
-	NextAttempt time.Time // of a row that goes back to pending; zero is at once
+	NextAttempt time.Time // of a row that goes back to pending; zero: at once
 }
 
-// Settle records the outcome of the attempt a Claim began; claimed is the row that it returned. It
-// works although ctx has ended: what was sent must be written down. What another program did to the
-// row meanwhile does not change what was sent: the row, wherever it stands now, goes where the
-// outcome says. Of a row that is gone the send log is told.
+// Settle records the outcome of the attempt that [Outbox.Claim] began; claimed is the row that
+// Claim returned. Settle ignores the end of ctx, because every send must be recorded. The row moves
+// to the state of the outcome even if another program has changed it meanwhile. If another program
+// has deleted it, only the send log records the outcome.
 func (o *Outbox) Settle(ctx context.Context, claimed Row, s Settlement) (Row, error) {
 	settled := claimed
 	err := o.update(context.WithoutCancel(ctx), func(tx *sqlx.Tx) error {
 		if err := o.endAttempt(tx, claimed.ID, s); err != nil {
 			return err
 		}
-		rows, err := selectRows(tx, "WHERE intent_id = ?", claimed.IntentID) // its id may be another by now
+		// By intent, because another program may have changed the id.
+		rows, err := selectRows(tx, "WHERE intent_id = ?", claimed.IntentID)
 		if err != nil {
 			return err
 		}
 		if len(rows) == 0 {
 			settled.State, settled.Error, settled.HTTPStatus = s.State, s.Error, s.HTTPStatus
 			settled.Revision++
-			return o.noteMove(tx, claimed, s.State)
+			return o.logMove(tx, claimed, s.State)
 		}
 		row := rows[0]
 		if row.State != StateSending {
 			o.log.Warn().Int64("outbox_id", row.ID).Str("state", string(row.State)).Msg("another program changed the row while it was being sent")
-			if err := o.apply(tx, row, move{to: StateAmbiguous}); err != nil {
+			if row, err = o.apply(tx, row, move{to: StateAmbiguous}); err != nil {
 				return err
 			}
-			row.State = StateAmbiguous
 		}
-		if err := o.apply(tx, row, move{to: s.State, status: s.HTTPStatus, err: s.Error, nextAttempt: s.NextAttempt}); err != nil {
-			return err
-		}
-		settled, err = selectRow(tx, row.ID)
+		settled, err = o.apply(tx, row, move{to: s.State, httpStatus: s.HTTPStatus, err: s.Error, nextAttempt: s.NextAttempt})
 		return err
 	})
 	if err != nil {
@@ -312,8 +300,7 @@ func (o *Outbox) Settle(ctx context.Context, claimed Row, s Settlement) (Row, er
 	return settled, nil
 }
 
-// endAttempt ends the attempt of a row that is under way. A row is in the state sending as long as
-// there is one.
+// endAttempt ends the unfinished attempt of a row. A row has one exactly while it is sending.
 func (o *Outbox) endAttempt(tx *sqlx.Tx, id int64, s Settlement) error {
 	var status any
 	if s.HTTPStatus != 0 {
@@ -328,14 +315,14 @@ func (o *Outbox) endAttempt(tx *sqlx.Tx, id int64, s Settlement) error {
 	if n, err := result.RowsAffected(); err != nil || n > 0 {
 		return err
 	}
-	// Another program deleted it.
+	// Another program deleted the attempt.
 	_, err = tx.Exec(`INSERT INTO company_outbox_attempts (outbox_id, started_at, finished_at, outcome, http_status, error)
 		VALUES (?, ?, ?, ?, ?, ?)`, id, now, now, s.Outcome, status, sqlitefile.NullableText(s.Error))
 	return err
 }
 
-// Purge deletes the rows that were finished before a time, with their attempts, and returns how
-// many.
+// Purge deletes the rows that were finished before a time, with their attempts, and returns the
+// number of rows.
 func (o *Outbox) Purge(ctx context.Context, finishedBefore time.Time) (int64, error) {
 	var purged int64
 	err := o.update(ctx, func(tx *sqlx.Tx) error {
@@ -356,8 +343,8 @@ func (o *Outbox) Purge(ctx context.Context, finishedBefore time.Time) (int64, er
 	return purged, nil
 }
 
-// ErasePasswords forgets the passwords of ambiguous rows that were claimed before a time, and
-// returns how many.
+// ErasePasswords erases the passwords of ambiguous rows that were claimed before a time, and
+// returns the number of rows.
 func (o *Outbox) ErasePasswords(ctx context.Context, claimedBefore time.Time) (int64, error) {
 	var erased int64
 	err := o.update(ctx, func(tx *sqlx.Tx) error {
@@ -375,8 +362,8 @@ func (o *Outbox) ErasePasswords(ctx context.Context, claimedBefore time.Time) (i
 	return erased, nil
 }
 
-// Delete removes the rows of a CPF or CNPJ with their attempts, whatever their state, for an
-// erasure request, and what the send log tells them by. It returns the intents they were.
+// Delete erases a person or company: it deletes the rows of a CPF or CNPJ in any state, with their
+// attempts, and removes the tag of the number from the send log. It returns the rows' intent ids.
 func (o *Outbox) Delete(ctx context.Context, taxID string) ([]string, error) {
 	var intents []string
 	err := o.update(ctx, func(tx *sqlx.Tx) error {
@@ -391,7 +378,7 @@ func (o *Outbox) Delete(ctx context.Context, taxID string) ([]string, error) {
 		if _, err := tx.Exec("DELETE FROM company_outbox"+where, id, id); err != nil {
 			return err
 		}
-		return o.forgetTag(taxTag(taxID))
+		return o.removeTag(taxTag(taxID))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("erase from the outbox: %w", err)

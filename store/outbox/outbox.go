@@ -14,43 +14,45 @@ import (
 	"solarmirror/store/sqlitefile"
 )
 
-// Outbox is an open outbox. Its methods may be called by several goroutines at once.
+// Outbox is an open outbox. It is safe for concurrent use.
 type Outbox struct {
-	path  string
-	db    *sqlx.DB // one connection
-	now   func() time.Time
-	log   zerolog.Logger
-	key   *SealingKey // nil: passwords stay as they are
-	sends *sendLog    // as last read
+	path    string
+	db      *sqlx.DB // one connection
+	now     func() time.Time
+	log     zerolog.Logger
+	key     *SealingKey // nil: passwords are not sealed
+	sendLog *sendLog    // as last read
 }
 
-// OutboxOptions are what an Outbox needs from around it.
+// Options are the dependencies of an [Outbox].
 type Options struct {
 	Now func() time.Time // the clock; nil is time.Now
-	Log zerolog.Logger   // the zero Logger says nothing
+	Log zerolog.Logger   // the zero Logger is silent
 	Key *SealingKey      // nil: passwords are not sealed
 }
 
-// ErrNotOutbox: the file is something else, and was left as it is.
+// ErrNotOutbox: the file is not an outbox. It was not changed.
 var ErrNotOutbox = errors.New("not a solarmirror outbox")
 
-// synchronous is EXTRA, which is FULL and one sync more: without it a power cut just after a commit
-// could bring the deleted journal back and undo the claim of a row that has been sent.
+// pragmas include synchronous(EXTRA), which is FULL and a sync of the directory. Without it, a
+// power cut right after a commit could restore the deleted journal and undo the claim of a row that
+// was sent.
 var pragmas = []string{
 	"busy_timeout(10000)", "journal_mode(DELETE)", "synchronous(EXTRA)", "secure_delete(ON)", "temp_store(MEMORY)",
 }
 
-// OpenOutbox opens the outbox at path, creating it and its directory when they are missing. With a
-// key, plain passwords found in open rows are sealed at once. It needs no lock; who sends takes
-// that of [sqlitefile.AcquireLock] for this path.
+// Open opens the outbox at path, and creates it and its directory when missing. With a key it seals
+// the plain passwords of open rows. Open takes no lock; a command that sends takes that of
+// [sqlitefile.AcquireLock] for path first.
 //
-// Errors: [*sqlitefile.ModeError], [ErrNotOutbox], [*sqlitefile.NewerError], [sqlitefile.ErrCorrupt], [sqlitefile.ErrDiskFull], [sqlitefile.ErrIO],
-// [sqlitefile.ErrNoAccess], [sqlitefile.ErrBusy].
+// Errors: [*sqlitefile.ModeError], [ErrNotOutbox], [*sqlitefile.NewerError],
+// [sqlitefile.ErrCorrupt], [sqlitefile.ErrDiskFull], [sqlitefile.ErrIO], [sqlitefile.ErrNoAccess],
+// [sqlitefile.ErrBusy].
 func Open(ctx context.Context, path string, opt Options) (*Outbox, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
 	}
-	if err := privateFile(path); err != nil {
+	if err := ensurePrivateFile(path); err != nil {
 		return nil, fmt.Errorf("open outbox: %w", err)
 	}
 	db, err := sql.Open("sqlite", sqlitefile.DSN(path, pragmas)+"&mode=rw&_txlock=immediate")
@@ -62,19 +64,19 @@ func Open(ctx context.Context, path string, opt Options) (*Outbox, error) {
 	if err := o.prepare(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open outbox: %w", Explain(path, err)), o.Close())
 	}
-	if err := o.sealPlain(ctx); err != nil {
+	if err := o.sealPlaintext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open outbox: %w", err), o.Close())
 	}
 	return o, nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (o *Outbox) Close() error { return o.db.Close() }
 
 // Path returns the path the outbox was opened with.
 func (o *Outbox) Path() string { return o.path }
 
-// prepare brings the tables up to date. Nothing is written to a file that holds something else.
+// prepare creates or migrates the tables. It writes nothing to a file that is not an outbox.
 func (o *Outbox) prepare(ctx context.Context) error {
 	return o.update(ctx, func(tx *sqlx.Tx) error {
 		have, err := sqlitefile.Columns(ctx, tx)
@@ -100,9 +102,9 @@ func (o *Outbox) prepare(ctx context.Context) error {
 	})
 }
 
-// createTables makes what is missing. The send log of a new outbox is made first: one without it
-// would take itself for an outbox put back from a backup. A log that is there keeps its events: the
-// file was deleted, what was sent is sent.
+// createTables creates missing tables, columns and triggers. For a new outbox it writes the send
+// log before the commit: an outbox without a log counts as restored from a backup. An existing log
+// keeps its events, because the outbox file was deleted after those companies were sent.
 func (o *Outbox) createTables(tx *sqlx.Tx, have map[string][]string) error {
 	var statements []string
 	for _, t := range schema.OutboxTables {
@@ -124,8 +126,7 @@ func (o *Outbox) createTables(tx *sqlx.Tx, have map[string][]string) error {
 		}
 	}
 	if len(have) > 0 {
-		// Version 1 left attempts that were cut off without an end, also when their row was settled
-		// since.
+		// Version 1 did not end interrupted attempts, even after their row was settled.
 		if _, err := tx.Exec(`UPDATE company_outbox_attempts SET finished_at = started_at, outcome = 'ambiguous'
 			WHERE finished_at IS NULL AND outbox_id NOT IN (SELECT id FROM company_outbox WHERE state = 'sending')`); err != nil {
 			return err
@@ -134,7 +135,7 @@ func (o *Outbox) createTables(tx *sqlx.Tx, have map[string][]string) error {
 		return err
 	}
 	identity := newIdentity()
-	if err := rewriteSendLog(sendLogPath(o.path), identity, unedited); err != nil {
+	if err := rewriteSendLog(sendLogPath(o.path), identity, keepEvents); err != nil {
 		return err
 	}
 	_, err := tx.Exec("INSERT INTO _outbox (meta_id, schema_version, identity, created_at) VALUES (1, ?, ?, ?)",
@@ -142,8 +143,8 @@ func (o *Outbox) createTables(tx *sqlx.Tx, have map[string][]string) error {
 	return err
 }
 
-// update runs f in a transaction that takes the write lock at its beginning. The context counts
-// until the transaction has begun: what is begun is finished.
+// update runs f in a transaction that takes the write lock when it begins. ctx does not interrupt a
+// transaction that has begun.
 func (o *Outbox) update(ctx context.Context, f func(*sqlx.Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -164,7 +165,7 @@ func (o *Outbox) update(ctx context.Context, f func(*sqlx.Tx) error) error {
 	return nil
 }
 
-// explainOutbox is explain with what can be done about this file.
+// Explain is [sqlitefile.Explain] with the remedies for an outbox.
 func Explain(path string, err error) error {
 	ours := sqlitefile.Explain(path, err)
 	switch {

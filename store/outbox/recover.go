@@ -8,21 +8,21 @@ import (
 	"github.com/jmoiron/sqlx"
 )
 
-// Recover puts in doubt every row that may have been sent and does not say so: rows that were being
-// sent when a run was cut off, and rows that were put back from a backup or changed by another
-// program. It returns the rows now in doubt. The caller holds the outbox's lock.
+// Recover makes every row ambiguous that may have been sent but has another state: rows that an
+// interrupted run was sending, and rows restored from a backup or changed by another program. It
+// returns the rows that became ambiguous. The caller holds the outbox's lock.
 func (o *Outbox) Recover(ctx context.Context) ([]Row, error) {
 	var doubts []Row
 	err := o.update(ctx, func(tx *sqlx.Tx) error {
-		_, err := o.ownSends(tx)
-		lost := errors.Is(err, errSendLog)
-		if lost {
-			err = o.renewSends(tx)
+		_, err := o.verifiedSendLog(tx)
+		logLost := errors.Is(err, errSendLogIncomplete)
+		if logLost {
+			err = o.renewIdentity(tx)
 		}
 		if err != nil {
 			return err
 		}
-		doubts, err = o.doubt(tx, lost)
+		doubts, err = o.reconcile(tx, logLost)
 		return err
 	})
 	if err != nil {
@@ -31,10 +31,11 @@ func (o *Outbox) Recover(ctx context.Context) ([]Row, error) {
 	return doubts, nil
 }
 
-// doubt brings rows and send log to agree: what the log holds as begun is ambiguous, what it holds
-// as created is done or ambiguous, and the other way round.
-func (o *Outbox) doubt(tx *sqlx.Tx, lost bool) (doubts []Row, err error) {
-	log, err := o.ownSends(tx)
+// reconcile makes rows and send log agree: an intent that has begun in the log is ambiguous, one
+// that was created is done or ambiguous, and the other way round. logLost: the log was missing,
+// incomplete or of another outbox, so any pending row may have been sent.
+func (o *Outbox) reconcile(tx *sqlx.Tx, logLost bool) (doubts []Row, err error) {
+	log, err := o.verifiedSendLog(tx)
 	if err != nil {
 		return nil, err
 	}
@@ -46,47 +47,44 @@ func (o *Outbox) doubt(tx *sqlx.Tx, lost bool) (doubts []Row, err error) {
 	if err := tx.Select(&list, "SELECT outbox_id FROM company_outbox_attempts WHERE finished_at IS NULL"); err != nil {
 		return nil, err
 	}
-	underWay := map[int64]bool{}
+	unfinished := map[int64]bool{}
 	for _, id := range list {
-		underWay[id] = true
+		unfinished[id] = true
 	}
 	var missing []send
 	for _, r := range rows {
-		if r.State == StateSending || underWay[r.ID] {
-			if err := o.endAttempt(tx, r.ID, Settlement{Outcome: string(StateAmbiguous), Error: whyCutOff}); err != nil {
+		if r.State == StateSending || unfinished[r.ID] {
+			if err := o.endAttempt(tx, r.ID, Settlement{Outcome: string(StateAmbiguous), Error: reasonInterrupted}); err != nil {
 				return nil, err
 			}
 		}
 		last, sent := log.sends[r.IntentID]
-		why := ""
+		reason := ""
 		switch {
-		case r.State == StateSending, r.State != StateAmbiguous && underWay[r.ID]:
-			why = whyCutOff
+		case r.State == StateSending, r.State != StateAmbiguous && unfinished[r.ID]:
+			reason = reasonInterrupted
 		case r.State == StateAmbiguous, r.State == StateDone && (!sent || last.event == sendCreated):
-			missing = append(missing, log.events(r, r.State)...)
+			missing = append(missing, log.eventsFor(r, r.State)...)
 			continue
 		case sent, r.State == StatePending && log.untagged[r.IntentID] > r.Attempts:
-			why = whySent
-		case lost && r.State == StatePending:
-			why = whyNoLog
+			reason = reasonSent
+		case logLost && r.State == StatePending:
+			reason = reasonNoLog
 		default:
 			continue
 		}
-		if err := o.apply(tx, r, move{to: StateAmbiguous, err: why}); err != nil {
-			return nil, err
-		}
-		doubtful, err := selectRow(tx, r.ID)
+		doubtful, err := o.apply(tx, r, move{to: StateAmbiguous, err: reason})
 		if err != nil {
 			return nil, err
 		}
 		doubts = append(doubts, doubtful)
 	}
-	return doubts, o.note(tx, missing...)
+	return doubts, o.logEvents(tx, missing...)
 }
 
-// Overtaken puts in doubt the rows of which the mirror knows another or a later change of state
-// than this file, which must then have been put back from a backup. known are the mirror's by
-// intent. It returns the rows now in doubt.
+// Overtaken finds pending and ambiguous rows of which the mirror has a later revision, or another
+// state in the same revision: the outbox was restored from a backup. It makes these rows ambiguous
+// and returns them. known is from [Creations.Known].
 func (o *Outbox) Overtaken(ctx context.Context, known map[string]Creation) ([]Row, error) {
 	var doubts []Row
 	err := o.update(ctx, func(tx *sqlx.Tx) error {
@@ -99,15 +97,11 @@ func (o *Outbox) Overtaken(ctx context.Context, known map[string]Creation) ([]Ro
 			if !ok || !mirrored.ahead(r) {
 				continue
 			}
-			// From here on the row is ahead of the mirror again.
+			// The move below then gives the row a higher revision than the mirror's.
 			if _, err := tx.Exec("UPDATE company_outbox SET revision = ? WHERE id = ?", mirrored.Revision, r.ID); err != nil {
 				return err
 			}
-			m := move{to: StateAmbiguous, err: fmt.Sprintf(whyFurther, mirrored.State)}
-			if err := o.apply(tx, r, m); err != nil {
-				return err
-			}
-			doubtful, err := selectRow(tx, r.ID)
+			doubtful, err := o.apply(tx, r, move{to: StateAmbiguous, err: fmt.Sprintf(reasonOvertaken, mirrored.State)})
 			if err != nil {
 				return err
 			}

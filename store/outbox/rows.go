@@ -14,10 +14,10 @@ import (
 	"solarmirror/store/sqlitefile"
 )
 
-// OutboxState is where a row of the outbox stands.
+// State is the state of a row.
 type State string
 
-// The states.
+// The states of a row. Package push draws the moves between them.
 const (
 	StatePending   State = "pending"
 	StateSending   State = "sending"
@@ -27,17 +27,17 @@ const (
 	StateCancelled State = "cancelled"
 )
 
-// OutboxStates returns every state, in the order people look for them.
+// States returns every state, in the order in which lists show them.
 func States() []State {
 	return []State{StateAmbiguous, StateRejected, StatePending, StateSending, StateDone, StateCancelled}
 }
 
-// Company is what the platform is asked to create.
+// Company is a company to create on the platform.
 type Company struct {
 	Name                string   `db:"name"`
 	Surname             string   `db:"surname"`
 	Email               string   `db:"email"`
-	Password            Password `db:"-"` // read by Outbox.Password alone
+	Password            Password `db:"-"` // only [Outbox.Password] reads it
 	CPF                 string   `db:"cpf"`
 	CNPJ                string   `db:"cnpj"`
 	CEP                 string   `db:"address_cep"`
@@ -53,7 +53,7 @@ type Company struct {
 	StateInscription    string   `db:"state_inscription"`
 }
 
-// TaxID is what the platform knows the company by: its CNPJ, or else its CPF.
+// TaxID returns the CNPJ, or else the CPF, by which the platform identifies the company.
 func (c Company) TaxID() string {
 	if identity.PlainTaxID(c.CNPJ) != "" {
 		return c.CNPJ
@@ -61,7 +61,7 @@ func (c Company) TaxID() string {
 	return c.CPF
 }
 
-// OutboxRow is one row of company_outbox, without its password.
+// Row is one row of company_outbox, without its password.
 type Row struct {
 	ID       int64  `db:"id"`
 	IntentID string `db:"intent_id"`
@@ -74,19 +74,20 @@ type Row struct {
 	HTTPStatus     int       `db:"http_status"` // 0 without an answer
 	Error          string    `db:"error"`
 	CreatedAt      time.Time `db:"-"`
-	NextAttemptAt  time.Time `db:"-"` // zero: at once
+	NextAttemptAt  time.Time `db:"-"` // zero: due at once
 	ClaimedAt      time.Time `db:"-"` // zero: never
 	FinishedAt     time.Time `db:"-"` // zero: not yet
 }
 
-// companyFields are the columns of a Company but for its password.
+// companyFields are the columns of a [Company] except its password.
 var companyFields = []string{
 	"name", "surname", "email", "cpf", "cnpj", "address_cep", "address_state", "address_city", "address_patio", "address_number",
 	"address_neighborhood", "address_complement", "cellphone", "responsible", "has_state_inscription", "state_inscription",
 }
 
-// rowSQL selects rows. Text is cast, since a program may have inserted anything; times lose their
-// declared type, since the driver would fail on text of another form.
+// rowSQL returns the SELECT of rows. It casts texts, because a program may have inserted another
+// type. The + before a time drops the declared type, because the driver would fail on a text that
+// is no time.
 func rowSQL() string {
 	list := []string{"id", "intent_id", "state", "allow_duplicate", "attempts", "revision", "password IS NOT NULL AS has_password",
 		"coalesce(http_status, 0) AS http_status", "coalesce(error, '') AS error", "+created_at AS created", "+next_attempt_at AS next", "+claimed_at AS claimed", "+finished_at AS finished"}
@@ -96,7 +97,7 @@ func rowSQL() string {
 	return "SELECT " + strings.Join(list, ", ") + " FROM company_outbox "
 }
 
-// selectRows reads rows; rest is what follows FROM.
+// selectRows reads rows; rest follows the FROM clause.
 func selectRows(q sqlx.Queryer, rest string, args ...any) ([]Row, error) {
 	var found []struct {
 		Row
@@ -115,13 +116,13 @@ func selectRows(q sqlx.Queryer, rest string, args ...any) ([]Row, error) {
 			to   *time.Time
 			from sql.NullString
 		}{{&rows[i].CreatedAt, f.Created}, {&rows[i].NextAttemptAt, f.Next}, {&rows[i].ClaimedAt, f.Claimed}, {&rows[i].FinishedAt, f.Finished}} {
-			*at.to, _ = sqlitefile.ParseTime(at.from.String) // what no clock of ours wrote counts as no time
+			*at.to, _ = sqlitefile.ParseTime(at.from.String) // zero for a text of another form
 		}
 	}
 	return rows, nil
 }
 
-// ErrNoRow: the outbox has no row of that number.
+// ErrNoRow: the outbox has no row with that id.
 var ErrNoRow = errors.New("no such row in the outbox")
 
 func selectRow(q sqlx.Queryer, id int64) (Row, error) {
@@ -147,7 +148,7 @@ func (o *Outbox) Row(ctx context.Context, id int64) (Row, error) {
 	return row, nil
 }
 
-// Rows lists the rows in any of the states, or all when none is named, oldest first.
+// Rows returns the rows in the given states, or all rows without states, oldest first.
 func (o *Outbox) Rows(ctx context.Context, states ...State) ([]Row, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -166,8 +167,8 @@ func (o *Outbox) Rows(ctx context.Context, states ...State) ([]Row, error) {
 	return rows, nil
 }
 
-// Due returns the numbers of the pending rows whose time has come, oldest first. The next time of a
-// row claimed in the future was set while the clock was ahead, and says nothing.
+// Due returns the ids of pending rows whose next_attempt_at has passed, oldest first. Due ignores
+// the next_attempt_at of a row with claimed_at in the future: the clock was ahead when it was set.
 func (o *Outbox) Due(ctx context.Context) ([]int64, error) {
 	rows, err := o.Rows(ctx, StatePending)
 	if err != nil {
@@ -182,17 +183,17 @@ func (o *Outbox) Due(ctx context.Context) ([]int64, error) {
 	return due, nil
 }
 
-// Attempt is one time a row was about to be sent.
+// Attempt is one attempt to send a row.
 type Attempt struct {
 	ID         int64     `db:"attempt_id"`
-	Outcome    string    `db:"outcome"` // "" when it was cut off
+	Outcome    string    `db:"outcome"` // "" when it was interrupted
 	HTTPStatus int       `db:"http_status"`
 	Error      string    `db:"error"`
 	StartedAt  time.Time `db:"started_at"`
-	FinishedAt time.Time `db:"-"` // zero when it was cut off
+	FinishedAt time.Time `db:"-"` // zero when it was interrupted
 }
 
-// Attempts lists the attempts of a row, oldest first.
+// Attempts returns the attempts of a row, oldest first.
 func (o *Outbox) Attempts(ctx context.Context, id int64) ([]Attempt, error) {
 	var found []struct {
 		Attempt
@@ -211,14 +212,22 @@ func (o *Outbox) Attempts(ctx context.Context, id int64) ([]Attempt, error) {
 	return list, nil
 }
 
-// Counts returns how many rows stand in each state; states without rows are absent.
+// Counts returns the number of rows in each state; states without rows are absent.
 func (o *Outbox) Counts(ctx context.Context) (map[State]int64, error) {
+	counts, err := countStates(ctx, o.db)
+	if err != nil {
+		return nil, fmt.Errorf("count the outbox: %w", Explain(o.path, err))
+	}
+	return counts, nil
+}
+
+func countStates(ctx context.Context, q sqlitefile.Querier) (map[State]int64, error) {
 	var found []struct {
 		State State `db:"state"`
 		N     int64 `db:"n"`
 	}
-	if err := o.db.SelectContext(ctx, &found, "SELECT state, count(*) AS n FROM company_outbox GROUP BY state"); err != nil {
-		return nil, fmt.Errorf("count the outbox: %w", Explain(o.path, err))
+	if err := q.SelectContext(ctx, &found, "SELECT state, count(*) AS n FROM company_outbox GROUP BY state"); err != nil {
+		return nil, err
 	}
 	counts := map[State]int64{}
 	for _, f := range found {
@@ -227,18 +236,19 @@ func (o *Outbox) Counts(ctx context.Context) (map[State]int64, error) {
 	return counts, nil
 }
 
-// Add queues companies, all or none, and returns their rows. Unless duplicates are allowed, one
-// whose CPF, CNPJ or e-mail is that of a company that waits, is in doubt or was created, or of an
-// earlier one among them, gives [*DuplicateError]. The companies should be valid.
+// Add queues companies, all or none, and returns their rows. The caller validates the companies.
+//
+// Errors: unless allowDuplicate, [*DuplicateError] when a company has the CPF, CNPJ or e-mail of a
+// pending, sending, ambiguous or created company, or of an earlier one in companies.
 func (o *Outbox) Add(ctx context.Context, companies []Company, allowDuplicate bool) ([]Row, error) {
 	var rows []Row
 	err := o.update(ctx, func(tx *sqlx.Tx) error {
-		rivals, err := o.rivals(tx)
+		candidates, err := o.candidates(tx)
 		if err != nil {
 			return err
 		}
 		for i, c := range companies {
-			if duplicate := duplicateOf(rivals, c, Row{}); duplicate != nil && !allowDuplicate {
+			if duplicate := findDuplicate(candidates, c, Row{}); duplicate != nil && !allowDuplicate {
 				duplicate.Index = i
 				return duplicate
 			}
@@ -247,7 +257,7 @@ func (o *Outbox) Add(ctx context.Context, companies []Company, allowDuplicate bo
 				return err
 			}
 			rows = append(rows, row)
-			rivals = append(rivals, rival{row.ID, row.IntentID, row.State, taxTag(row.TaxID()), plainEmail(row.Email)})
+			candidates = append(candidates, candidate{row.ID, row.IntentID, row.State, taxTag(row.TaxID()), plainEmail(row.Email)})
 		}
 		return nil
 	})
@@ -260,7 +270,7 @@ func (o *Outbox) Add(ctx context.Context, companies []Company, allowDuplicate bo
 func (o *Outbox) insert(tx *sqlx.Tx, c Company, allowDuplicate bool) (Row, error) {
 	intent := newIdentity()
 	columns := append([]string{"intent_id", "password", "allow_duplicate", "created_at"}, companyFields...)
-	values := append([]any{intent, o.stored(c.Password, intent), allowDuplicate, sqlitefile.FormatTime(o.now())}, companyValues(c)...)
+	values := append([]any{intent, o.storedPassword(c.Password, intent), allowDuplicate, sqlitefile.FormatTime(o.now())}, companyValues(c)...)
 	result, err := tx.Exec(fmt.Sprintf("INSERT INTO company_outbox (%s) VALUES (?%s)", strings.Join(columns, ", "),
 		strings.Repeat(", ?", len(columns)-1)), values...)
 	if err != nil {
@@ -273,7 +283,7 @@ func (o *Outbox) insert(tx *sqlx.Tx, c Company, allowDuplicate bool) (Row, error
 	return selectRow(tx, id)
 }
 
-// companyValues are those of companyFields, NULL for what is empty.
+// companyValues returns the values of companyFields, NULL for empty texts.
 func companyValues(c Company) []any {
 	values := []any{}
 	for _, v := range []string{

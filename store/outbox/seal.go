@@ -14,10 +14,10 @@ import (
 	"solarmirror/store/sqlitefile"
 )
 
-// Password is a password that no formatting verb and no encoder prints.
+// Password is a password. Formatting verbs and encoders print a mask instead of it.
 type Password string
 
-// String returns a mask; the runtime prints it in a panic.
+// String returns the mask; the runtime prints it in a panic.
 func (p Password) String() string {
 	if p == "" {
 		return ""
@@ -28,24 +28,23 @@ func (p Password) String() string {
 // Format prints the mask, for every verb.
 func (p Password) Format(f fmt.State, _ rune) { fmt.Fprint(f, p.String()) }
 
-// MarshalText gives the mask to encoders.
+// MarshalText returns the mask.
 func (p Password) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // Reveal returns the password itself.
 func (p Password) Reveal() string { return string(p) }
 
-// ErrSealed: a password is sealed, and the configured key does not open it, or there is none.
+// ErrSealed: the password is sealed, and the configured key does not open it or is missing.
 var ErrSealed = errors.New("the password is sealed with another key")
 
-// sealedForm opens every sealed password; a later form would begin with another byte.
-const sealedForm = 1
+// sealedVersion is the first byte of every sealed password. Another format would have another byte.
+const sealedVersion = 1
 
-// SealingKey seals passwords with AES-256-GCM. A sealed password is bound to its row's intent and
-// opens in no other row.
+// SealingKey encrypts passwords with AES-256-GCM. The row's intent id is authenticated with the
+// password, so a sealed password opens in no other row.
 type SealingKey struct{ aead cipher.AEAD }
 
-// ReadSealingKey reads a key file: 32 bytes, raw or in hexadecimal or base64. Errors never quote
-// the file: [*sqlitefile.ModeError], and others that name it.
+// ReadSealingKey reads a key file, see [sqlitefile.ReadKey].
 func ReadSealingKey(ctx context.Context, path string) (*SealingKey, error) {
 	raw, err := sqlitefile.ReadKey(ctx, path)
 	if err != nil {
@@ -65,23 +64,23 @@ func ReadSealingKey(ctx context.Context, path string) (*SealingKey, error) {
 func (k *SealingKey) seal(password Password, intent string) []byte {
 	nonce := make([]byte, k.aead.NonceSize())
 	_, _ = rand.Read(nonce) // never fails
-	return k.aead.Seal(append([]byte{sealedForm}, nonce...), nonce, []byte(password), []byte(intent))
+	return k.aead.Seal(append([]byte{sealedVersion}, nonce...), nonce, []byte(password), []byte(intent))
 }
 
 func (k *SealingKey) open(sealed []byte, intent string) (Password, error) {
 	nonceEnd := 1 + k.aead.NonceSize()
-	if len(sealed) < nonceEnd || sealed[0] != sealedForm {
+	if len(sealed) < nonceEnd || sealed[0] != sealedVersion {
 		return "", ErrSealed
 	}
 	plain, err := k.aead.Open(nil, sealed[1:nonceEnd], sealed[nonceEnd:], []byte(intent))
 	if err != nil {
-		return "", ErrSealed // the cause says no more
+		return "", ErrSealed // the error of Open has no more detail
 	}
 	return Password(plain), nil
 }
 
-// stored is the password as the column holds it: NULL, text, or sealed bytes.
-func (o *Outbox) stored(password Password, intent string) any {
+// storedPassword returns the value of the password column: NULL, text, or sealed bytes.
+func (o *Outbox) storedPassword(password Password, intent string) any {
 	switch {
 	case password == "":
 		return nil
@@ -91,8 +90,8 @@ func (o *Outbox) stored(password Password, intent string) any {
 	return o.key.seal(password, intent)
 }
 
-// Password returns the password of a row, opened; "" when the row holds none. [ErrSealed] when it
-// cannot be opened.
+// Password returns the password of a row in plain text; "" when the row has none. [ErrSealed] when
+// it cannot be decrypted.
 func (o *Outbox) Password(ctx context.Context, id int64) (Password, error) {
 	var row struct {
 		Intent   string `db:"intent_id"`
@@ -115,8 +114,9 @@ func (o *Outbox) Password(ctx context.Context, id int64) (Password, error) {
 	return password, nil
 }
 
-// sealPlain seals what programs inserted as it was. Without a key there is nothing to do.
-func (o *Outbox) sealPlain(ctx context.Context) error {
+// sealPlaintext seals the plain passwords that other programs inserted. Without a key it does
+// nothing.
+func (o *Outbox) sealPlaintext(ctx context.Context) error {
 	if o.key == nil {
 		return nil
 	}
@@ -135,7 +135,7 @@ func (o *Outbox) sealPlain(ctx context.Context) error {
 			return err
 		}
 		for _, r := range rows {
-			if _, err := tx.Exec("UPDATE company_outbox SET password = ? WHERE id = ?", o.stored(Password(r.Password), r.Intent), r.ID); err != nil {
+			if _, err := tx.Exec("UPDATE company_outbox SET password = ? WHERE id = ?", o.storedPassword(Password(r.Password), r.Intent), r.ID); err != nil {
 				return err
 			}
 		}

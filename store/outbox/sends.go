@@ -21,27 +21,27 @@ import (
 	"solarmirror/store/sqlitefile"
 )
 
-// sendLog is the file beside the outbox that says which companies were sent. Nothing that happens
-// to the outbox file changes it. The title holds the outbox's identity; each further line is an
-// event: intent, tag, event.
+// sendLog is the file beside the outbox that lists the companies that were sent. It does not change
+// when the outbox file is restored, edited or deleted. The first line contains the outbox's
+// identity. Every other line is an event: intent, tag, event.
 //
-// Events are appended inside a write transaction of the outbox, so that writers take turns, and are
-// synced before it commits. A crash between the two leaves a send that the outbox has no row for: a
-// doubt.
+// Events are appended inside a write transaction of the outbox, so writers take turns, and are
+// synced before the commit. After a crash between the two the log has a begun send that the row
+// does not show; Recover makes the row ambiguous.
 type sendLog struct {
 	path     string
-	file     os.FileInfo // as last read or written; nil without a log
+	file     os.FileInfo // after the last read or write; nil for an empty log
 	identity string
-	size     int64           // of the complete lines, in bytes
-	total    int64           // events
-	sends    map[string]send // by intent; without those freed
-	untagged map[string]int64
+	size     int64            // of the complete lines, in bytes
+	total    int64            // number of events
+	sends    map[string]send  // by intent; without freed ones
+	untagged map[string]int64 // by intent, the number of begins that version 1 wrote
 }
 
 // send is the last event of an intent.
 type send struct {
 	intent string
-	tag    string
+	tag    string // of the tax number, see taxTag
 	event  string
 }
 
@@ -53,8 +53,8 @@ const (
 
 const sendLogTitle = "solarmirror sends of outbox "
 
-// errSendLog: the log does not know all that this outbox sent.
-var errSendLog = errors.New("the send log is missing, incomplete or of another outbox")
+// errSendLogIncomplete: the log does not list every send of this outbox.
+var errSendLogIncomplete = errors.New("the send log is missing, incomplete or of another outbox")
 
 func sendLogPath(outbox string) string { return outbox + ".sends" }
 
@@ -64,8 +64,9 @@ func newIdentity() string {
 	return hex.EncodeToString(b)
 }
 
-// taxTag stands for a tax number in the log, in any spelling; "-" without one. A reader of the log
-// can find the number by trying all: the tag only keeps it out of sight, and forget removes it.
+// taxTag returns the tag of a tax number in the log: a hash, the same for every spelling; "-"
+// without a number. Trying all numbers reverses the hash, so the tag counts as personal data and
+// Delete removes it.
 func taxTag(taxID string) string {
 	plain := identity.PlainTaxID(taxID)
 	if plain == "" {
@@ -75,10 +76,11 @@ func taxTag(taxID string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// readSendLog reads the log. One that is missing or has no title is empty and has no identity.
+// readSendLog reads the log. A file that is missing or has another first line gives an empty log
+// without identity.
 func readSendLog(path string) (*sendLog, error) {
 	l := &sendLog{path: path, sends: map[string]send{}, untagged: map[string]int64{}}
-	info, err := os.Stat(path) // before reading: what is added meanwhile makes another size
+	info, err := os.Stat(path) // before reading, so that an event added meanwhile changes the size
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, nil
 	}
@@ -89,7 +91,7 @@ func readSendLog(path string) (*sendLog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the send log: %w", sqlitefile.ExplainFile(path, err))
 	}
-	// The commit after a line that was cut off never came.
+	// An incomplete last line was never followed by a commit.
 	whole := text[:bytes.LastIndexByte(text, '\n')+1]
 	title, events, _ := strings.Cut(string(whole), "\n")
 	identity, ours := strings.CutPrefix(title, sendLogTitle)
@@ -98,17 +100,17 @@ func readSendLog(path string) (*sendLog, error) {
 	}
 	l.file, l.identity, l.size = info, identity, int64(len(whole))
 	for line := range strings.Lines(events) {
-		l.take(strings.TrimSuffix(line, "\n"))
+		l.parseLine(strings.TrimSuffix(line, "\n"))
 	}
 	return l, nil
 }
 
-// take adds one event to what the log knows.
-func (l *sendLog) take(line string) {
+// parseLine adds one event to the log in memory.
+func (l *sendLog) parseLine(line string) {
 	l.total++
 	words := strings.Split(line, " ")
 	if len(words) != 3 {
-		l.untagged[line]++ // version 1 wrote the intent alone, at each begin
+		l.untagged[line]++ // version 1 wrote only the intent, for each begin
 		return
 	}
 	s := send{words[0], words[1], words[2]}
@@ -120,7 +122,7 @@ func (l *sendLog) take(line string) {
 	l.sends[s.intent] = s
 }
 
-// add appends events. After a failure the log is as before.
+// add appends events to the file. On error the log is unchanged.
 func (l *sendLog) add(events []send) error {
 	var text strings.Builder
 	for _, s := range events {
@@ -130,7 +132,7 @@ func (l *sendLog) add(events []send) error {
 		return fmt.Errorf("write the send log: %w", sqlitefile.ExplainFile(l.path, err))
 	}
 	for line := range strings.Lines(text.String()) {
-		l.take(strings.TrimSuffix(line, "\n"))
+		l.parseLine(strings.TrimSuffix(line, "\n"))
 	}
 	return nil
 }
@@ -146,7 +148,7 @@ func (l *sendLog) write(text string) (err error) {
 		}
 		err = errors.Join(err, f.Close())
 	}()
-	if err := f.Truncate(l.size); err != nil { // a power cut may have left part of a line
+	if err := f.Truncate(l.size); err != nil { // removes an incomplete line that a power cut left
 		return err
 	}
 	if _, err := f.WriteAt([]byte(text), l.size); err != nil {
@@ -162,8 +164,7 @@ func (l *sendLog) write(text string) (err error) {
 	return nil
 }
 
-// rewriteSendLog replaces the log, whole or not at all, by one of this identity. The events stay,
-// as edited.
+// rewriteSendLog replaces the log atomically by one with this identity and the edited events.
 func rewriteSendLog(path, identity string, edit func(events string) string) error {
 	old, err := readSendLog(path)
 	if err != nil {
@@ -192,23 +193,24 @@ func rewriteSendLog(path, identity string, edit func(events string) string) erro
 	return sqlitefile.SyncDir(filepath.Dir(path))
 }
 
-func unedited(events string) string { return events }
+func keepEvents(events string) string { return events }
 
-// anySends returns the log as it stands, whichever outbox it was begun for.
-func (o *Outbox) anySends() (*sendLog, error) {
+// loadSendLog returns the log without comparing its identity with the outbox's. It reads the file
+// only when it has changed.
+func (o *Outbox) loadSendLog() (*sendLog, error) {
 	info, err := os.Stat(sendLogPath(o.path))
-	if known := o.sends; err == nil && known != nil && known.file != nil && os.SameFile(info, known.file) &&
+	if known := o.sendLog; err == nil && known != nil && known.file != nil && os.SameFile(info, known.file) &&
 		info.Size() == known.file.Size() && info.ModTime().Equal(known.file.ModTime()) {
 		return known, nil
 	}
-	o.sends, err = readSendLog(sendLogPath(o.path))
-	return o.sends, err
+	o.sendLog, err = readSendLog(sendLogPath(o.path))
+	return o.sendLog, err
 }
 
-// ownSends returns the log of this outbox; [errSendLog] when it does not know all that this outbox
-// sent.
-func (o *Outbox) ownSends(tx *sqlx.Tx) (*sendLog, error) {
-	log, err := o.anySends()
+// verifiedSendLog returns the log of this outbox; [errSendLogIncomplete] when the log does not list
+// every send of this outbox.
+func (o *Outbox) verifiedSendLog(tx *sqlx.Tx) (*sendLog, error) {
+	log, err := o.loadSendLog()
 	if err != nil {
 		return nil, err
 	}
@@ -220,28 +222,28 @@ func (o *Outbox) ownSends(tx *sqlx.Tx) (*sendLog, error) {
 		return nil, err
 	}
 	if log.identity != meta.Identity || log.total < meta.Sends {
-		return nil, fmt.Errorf("%w: %s: run `solarmirror push`, which puts in doubt what may have been sent", errSendLog, log.path)
+		return nil, fmt.Errorf("%w: %s: run `solarmirror push`, which puts in doubt what may have been sent", errSendLogIncomplete, log.path)
 	}
 	return log, nil
 }
 
-// renewSends gives outbox and log a new identity. The log keeps the events it has. After a crash
-// before the commit the identities differ still.
-func (o *Outbox) renewSends(tx *sqlx.Tx) error {
+// renewIdentity gives outbox and log a new identity. The log keeps its events. After a crash before
+// the commit the identities still differ, and the next Recover renews them again.
+func (o *Outbox) renewIdentity(tx *sqlx.Tx) error {
 	identity := newIdentity()
-	if err := rewriteSendLog(sendLogPath(o.path), identity, unedited); err != nil {
+	if err := rewriteSendLog(sendLogPath(o.path), identity, keepEvents); err != nil {
 		return err
 	}
 	_, err := tx.Exec("UPDATE _outbox SET identity = ?, sends = 0", identity)
 	return err
 }
 
-// note adds events to the log. The transaction must change the rows accordingly.
-func (o *Outbox) note(tx *sqlx.Tx, events ...send) error {
+// logEvents adds events to the log. The same transaction must change the rows accordingly.
+func (o *Outbox) logEvents(tx *sqlx.Tx, events ...send) error {
 	if len(events) == 0 {
 		return nil
 	}
-	log, err := o.ownSends(tx)
+	log, err := o.verifiedSendLog(tx)
 	if err != nil {
 		return err
 	}
@@ -252,31 +254,31 @@ func (o *Outbox) note(tx *sqlx.Tx, events ...send) error {
 	return err
 }
 
-// events returns what the log must be told of a row that is, or is about to be, in a state: one
-// event, or none.
-func (l *sendLog) events(row Row, state State) []send {
+// eventsFor returns the event that the log lacks for a row in a state; none when they agree
+// already.
+func (l *sendLog) eventsFor(row Row, state State) []send {
 	last, sent := l.sends[row.IntentID]
 	s := send{row.IntentID, taxTag(row.TaxID()), sendFreed}
 	if sent {
-		s.tag = last.tag // of the number that was sent, whatever the row says now
+		s.tag = last.tag // the number that was sent, even if the row has another now
 	}
-	told := !sent
+	logged := !sent
 	switch state {
 	case StateAmbiguous, StateSending:
-		s.event, told = sendBegun, sent
+		s.event, logged = sendBegun, sent
 	case StateDone:
-		s.event, told = sendCreated, last.event == sendCreated
+		s.event, logged = sendCreated, last.event == sendCreated
 	}
-	if told {
+	if logged {
 		return nil
 	}
 	return []send{s}
 }
 
-// noteOrphans tells the log of a state that holds for the company of a row: sends of it by rows
-// that are no longer in the outbox, which nothing else would settle, go there too.
-func (o *Outbox) noteOrphans(tx *sqlx.Tx, row Row, state State) error {
-	log, err := o.ownSends(tx)
+// logOrphans logs a state for the begun sends of a row's company by rows that are no longer in the
+// outbox. Otherwise these sends would stay begun forever.
+func (o *Outbox) logOrphans(tx *sqlx.Tx, row Row, state State) error {
+	log, err := o.verifiedSendLog(tx)
 	if err != nil {
 		return err
 	}
@@ -290,22 +292,22 @@ func (o *Outbox) noteOrphans(tx *sqlx.Tx, row Row, state State) error {
 			return err
 		}
 		if !hasRow {
-			events = append(events, log.events(Row{IntentID: s.intent}, state)...)
+			events = append(events, log.eventsFor(Row{IntentID: s.intent}, state)...)
 		}
 	}
-	return o.note(tx, events...)
+	return o.logEvents(tx, events...)
 }
 
-// sorted returns all intents, created ones first.
+// sorted returns the sends, created ones first.
 func (l *sendLog) sorted() []send {
 	return slices.SortedFunc(maps.Values(l.sends), func(a, b send) int {
 		return cmp.Or(cmp.Compare(b.event, a.event), cmp.Compare(a.intent, b.intent))
 	})
 }
 
-// forgetTag removes a tag from the log.
-func (o *Outbox) forgetTag(tag string) error {
-	log, err := o.anySends()
+// removeTag replaces a tag by "-" in every event.
+func (o *Outbox) removeTag(tag string) error {
+	log, err := o.loadSendLog()
 	if err != nil || log.identity == "" {
 		return err
 	}

@@ -18,7 +18,7 @@ func TestSendLogCutOff(t *testing.T) {
 	addOne(t, o, 2)
 	f, err := os.OpenFile(sendLogPath(path), os.O_APPEND|os.O_WRONLY, 0)
 	must(t, err)
-	_, err = f.WriteString(row.IntentID) // without the end of its line, so it was not sent
+	_, err = f.WriteString(row.IntentID) // an incomplete line: it was not sent
 	must(t, errors.Join(err, f.Close()))
 	if doubts, err := o.Recover(t.Context()); err != nil || len(doubts) != 0 {
 		t.Fatalf("%d rows in doubt, %v", len(doubts), err)
@@ -36,7 +36,7 @@ func TestSendLogCutOff(t *testing.T) {
 func TestSendLogSurvivesAFailedWrite(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sends")
-	must(t, rewriteSendLog(path, "x", unedited))
+	must(t, rewriteSendLog(path, "x", keepEvents))
 	log, err := readSendLog(path)
 	must(t, err)
 	first, second, third := send{"first", "-", sendBegun}, send{"second", "-", sendBegun}, send{"third", "-", sendCreated}
@@ -48,7 +48,7 @@ func TestSendLogSurvivesAFailedWrite(t *testing.T) {
 	log.path = path
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	must(t, err)
-	_, err = f.WriteString("second - beg") // what a power cut leaves
+	_, err = f.WriteString("second - beg") // a line cut by a power cut
 	must(t, errors.Join(err, f.Close()))
 	must(t, log.add([]send{third, first, {"first", "-", sendFreed}}))
 	again, err := readSendLog(path)
@@ -58,7 +58,7 @@ func TestSendLogSurvivesAFailedWrite(t *testing.T) {
 	}
 }
 
-// TestOutboxOfVersion1 opens an outbox whose send log holds bare intents, one per attempt.
+// TestOutboxOfVersion1 opens an outbox whose send log has only the intent of each attempt.
 func TestOutboxOfVersion1(t *testing.T) {
 	t.Parallel()
 	path := outboxPath(t)
@@ -71,7 +71,8 @@ func TestOutboxOfVersion1(t *testing.T) {
 	must(t, claimAndSettle(o, 4, Settlement{State: StateDone, Outcome: "done"}))
 	for _, statement := range []string{
 		"UPDATE _outbox SET schema_version = 1, sends = 2", "DROP TRIGGER company_outbox_sending",
-		"UPDATE company_outbox_attempts SET finished_at = NULL WHERE outbox_id = 4", // cut off, and settled by a person
+		// Interrupted, and resolved by a user.
+		"UPDATE company_outbox_attempts SET finished_at = NULL WHERE outbox_id = 4",
 	} {
 		_, err := o.db.Exec(statement)
 		must(t, err)
@@ -79,13 +80,13 @@ func TestOutboxOfVersion1(t *testing.T) {
 	text, err := os.ReadFile(sendLogPath(path))
 	must(t, err)
 	title, _, _ := strings.Cut(string(text), "\n")
-	// Row 3 was put back from a backup: it has forgotten its send.
+	// Row 3 was restored from a backup that was made before its send.
 	must(t, os.WriteFile(sendLogPath(path), []byte(strings.Join([]string{title, intents[1], intents[2], intents[3], ""}, "\n")), 0o600))
 
 	o = openOutbox(t, path, nil)
 	doubts, err := o.Recover(t.Context())
 	must(t, err)
-	if len(doubts) != 1 || doubts[0].ID != 3 || doubts[0].Error != whySent {
+	if len(doubts) != 1 || doubts[0].ID != 3 || doubts[0].Error != reasonSent {
 		t.Errorf("in doubt are %v", doubts)
 	}
 	if _, err := o.db.Exec("DELETE FROM company_outbox WHERE id = 4"); err != nil {
@@ -103,7 +104,8 @@ func TestOutboxOfVersion1(t *testing.T) {
 	}
 }
 
-// TestSendLogOfAnother has the log go, and come back as that of another outbox.
+// TestSendLogOfAnother removes the send log, and later the outbox: the log is then of another
+// outbox.
 func TestSendLogOfAnother(t *testing.T) {
 	t.Parallel()
 	path := outboxPath(t)
@@ -114,21 +116,21 @@ func TestSendLogOfAnother(t *testing.T) {
 	must(t, os.Remove(sendLogPath(path)))
 	const remedy = "run `solarmirror push`, which puts in doubt what may have been sent"
 	_, err := o.Resolve(t.Context(), 1, false)
-	if !errors.Is(err, errSendLog) || !strings.HasSuffix(err.Error(), remedy) {
+	if !errors.Is(err, errSendLogIncomplete) || !strings.HasSuffix(err.Error(), remedy) {
 		t.Errorf("resolved without a log: %v", err)
 	}
-	if _, err := claim(o, 2); !errors.Is(err, errSendLog) {
+	if _, err := claim(o, 2); !errors.Is(err, errSendLogIncomplete) {
 		t.Errorf("claimed without a log: %v", err)
 	}
 	doubts, err := o.Recover(t.Context())
-	if err != nil || len(doubts) != 1 || doubts[0].ID != 2 || doubts[0].Error != whyNoLog {
+	if err != nil || len(doubts) != 1 || doubts[0].ID != 2 || doubts[0].Error != reasonNoLog {
 		t.Errorf("in doubt are %v, %v", doubts, err)
 	}
 	for id := int64(1); id <= 2; id++ {
 		_, err := o.Resolve(t.Context(), id, id == 1)
 		must(t, err)
 	}
-	// The outbox is deleted and made anew: what the platform has it has.
+	// The outbox is deleted and created again: the log still lists the created company.
 	must(t, os.Remove(path))
 	o = openOutbox(t, path, nil)
 	var duplicate *DuplicateError
@@ -138,7 +140,7 @@ func TestSendLogOfAnother(t *testing.T) {
 	if doubts, err := o.Recover(t.Context()); err != nil || len(doubts) != 0 {
 		t.Errorf("in doubt are %v, %v", doubts, err)
 	}
-	// An erased person is nobody's duplicate.
+	// After an erasure the number is no duplicate.
 	if _, err := o.Delete(t.Context(), applicant(1).CNPJ); err != nil {
 		t.Fatal(err)
 	}

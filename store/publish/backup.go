@@ -14,39 +14,40 @@ import (
 	"solarmirror/store/sqlitefile"
 )
 
-// BackupOptions say what is copied where.
+// BackupOptions are the parameters of [Backup].
 type BackupOptions struct {
-	To             string    // a directory
-	Mirror, Outbox string    // paths of the databases; either may be missing
+	To             string    // directory of the copies
+	Mirror, Outbox string    // paths of the databases; one of the files may be missing
 	Now            time.Time // for the names of the copies
-	Keep           int       // how many copies of each there may be in To, older ones are removed; 0 for all
-	Wait           bool      // for another backup to the same place to end
+	Keep           int       // number of copies of each to keep in To; 0: all
+	Wait           bool      // wait while another process backs up to To
 }
 
-// Backups are the copies that one Backup made.
+// Backups describes the copies that one [Backup] made.
 type Backups struct {
-	Mirror, Outbox         string // paths; "" where there was nothing to copy
+	Mirror, Outbox         string // paths; "" where the database does not exist
 	MirrorSize, OutboxSize int64  // bytes
 }
 
-// backupKind is one of the two files a backup is made of.
+// backupKind is one of the two databases that a backup copies.
 type backupKind struct {
-	name    string // what the copy's name begins with
+	name    string // begins the name of the copy
 	path    string
-	mode    string // how the file is opened to read it
-	refuse  func(ctx context.Context, path string) error
+	mode    string // of the reading connection, see vacuumInto
+	check   func(ctx context.Context, path string) error
 	explain func(path string, err error) error
 }
 
-// Backup copies mirror and outbox to files in dir that bear the present time in their names, each
-// whole and as it is at one moment, while others go on writing to them. They may be of any schema,
-// so that an upgrade can be preceded by a backup. The directory is private, as are the copies: they
-// hold all the personal data, and passwords as the outbox holds them. The send log beside the
-// outbox is never copied, nor are keys; [outbox.Outbox] says why a log put back would let companies be
-// sent twice. What was copied before an error comes with it.
+// Backup copies mirror and outbox to new files in o.To, with the time o.Now in their names. Each
+// copy is one snapshot; other processes go on writing meanwhile. The files may have any schema
+// version, so a backup can precede an upgrade. Directory and copies are private: they hold all
+// personal data, and the passwords as the outbox stores them. Backup never copies key files or the
+// send log beside the outbox; package outbox says why. After an error it returns the copies made
+// before it.
 //
-// Errors: [sqlitefile.ErrNoDatabase] when there is neither, [sqlitefile.ErrNotMirror], [outbox.ErrNotOutbox], [*sqlitefile.ModeError],
-// [*sqlitefile.NoRoomError], [*sqlitefile.LockedError], [sqlitefile.ErrCorrupt].
+// Errors: [sqlitefile.ErrNoDatabase] when neither file exists, [sqlitefile.ErrNotMirror],
+// [outbox.ErrNotOutbox], [*sqlitefile.ModeError], [*sqlitefile.NoRoomError],
+// [*sqlitefile.LockedError], [sqlitefile.ErrCorrupt].
 func Backup(ctx context.Context, o BackupOptions) (*Backups, error) {
 	if err := os.MkdirAll(o.To, 0o700); err != nil {
 		return nil, fmt.Errorf("create the directory of the backup: %w", err)
@@ -72,8 +73,8 @@ func backup(ctx context.Context, o BackupOptions) (*Backups, error) {
 		copy *string
 		size *int64
 	}{
-		{backupKind{"outbox", o.Outbox, "rw", refuseOutbox, outbox.Explain}, &done.Outbox, &done.OutboxSize},
-		{backupKind{"mirror", o.Mirror, "ro", refuseMirror, sqlitefile.Explain}, &done.Mirror, &done.MirrorSize},
+		{backupKind{"outbox", o.Outbox, "rw", checkOutbox, outbox.Explain}, &done.Outbox, &done.OutboxSize},
+		{backupKind{"mirror", o.Mirror, "ro", checkMirror, sqlitefile.Explain}, &done.Mirror, &done.MirrorSize},
 	} {
 		copied, size, err := b.copyTo(ctx, o)
 		if errors.Is(err, sqlitefile.ErrNoDatabase) {
@@ -90,8 +91,8 @@ func backup(ctx context.Context, o BackupOptions) (*Backups, error) {
 	return &done, done.prune(o)
 }
 
-// prune removes copies that are too many, of what was copied this time: the last copies of a file
-// that is lost stay.
+// prune removes the oldest copies of the databases that were copied this time. The copies of a
+// database that no longer exists stay.
 func (b Backups) prune(o BackupOptions) error {
 	if o.Keep == 0 {
 		return nil
@@ -107,10 +108,10 @@ func (b Backups) prune(o BackupOptions) error {
 	return nil
 }
 
-// removeParts removes what a killed backup left.
+// removeParts removes the unfinished copies of a killed backup.
 func removeParts(dir string) error {
 	for _, name := range []string{"mirror", "outbox"} {
-		left, err := filepath.Glob(filepath.Join(dir, partOf(name+"-*.db")))
+		left, err := filepath.Glob(filepath.Join(dir, partPath(name+"-*.db")))
 		if err != nil {
 			return err
 		}
@@ -124,11 +125,11 @@ func removeParts(dir string) error {
 }
 
 func (b backupKind) copyTo(ctx context.Context, o BackupOptions) (path string, size int64, err error) {
-	if err := b.refuse(ctx, b.path); err != nil {
+	if err := b.check(ctx, b.path); err != nil {
 		return "", 0, err
 	}
 	path = filepath.Join(o.To, b.name+"-"+o.Now.UTC().Format(stampLayout)+".db")
-	if err := roomForCopy(b.path, path); err != nil {
+	if err := checkRoom(b.path, path); err != nil {
 		return "", 0, err
 	}
 	build := func(part string) error { return vacuumInto(ctx, b.path, part, b.mode, b.explain) }
@@ -143,8 +144,8 @@ func (b backupKind) copyTo(ctx context.Context, o BackupOptions) (path string, s
 	return path, info.Size(), nil
 }
 
-// refuseMirror returns an error for a file that is no mirror, of whatever schema.
-func refuseMirror(ctx context.Context, path string) error {
+// checkMirror returns an error unless path is a mirror, with any schema version.
+func checkMirror(ctx context.Context, path string) error {
 	found, err := store.InspectFile(ctx, path, "ro")
 	switch {
 	case err != nil:
@@ -157,8 +158,8 @@ func refuseMirror(ctx context.Context, path string) error {
 	return nil
 }
 
-// refuseOutbox returns an error for a file that is no outbox or that others may read.
-func refuseOutbox(ctx context.Context, path string) error {
+// checkOutbox returns an error unless path is a private outbox.
+func checkOutbox(ctx context.Context, path string) error {
 	if err := sqlitefile.MustExist(path); err != nil {
 		return err
 	}

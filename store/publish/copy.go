@@ -14,22 +14,22 @@ import (
 	"solarmirror/store/sqlitefile"
 )
 
-// The endings of what SQLite may leave beside a database.
-var tails = []string{"-journal", "-wal", "-shm"}
+// sideFiles are the suffixes of the files that SQLite may leave beside a database.
+var sideFiles = []string{"-journal", "-wal", "-shm"}
 
-// partOf is the name a copy has while it is made.
-func partOf(path string) string { return path + ".part" }
+// partPath is the path of a copy while it is built.
+func partPath(path string) string { return path + ".part" }
 
-// makeCopy has build write a whole database into a fresh file beside path, checks what it wrote,
-// brings it to the disk and has place put it where it belongs. Whatever fails, path is as it was
-// and the fresh file is gone; one that a killed program left is removed first. The caller makes
-// sure that nobody else makes a copy there.
+// makeCopy calls build to write a database into a new file beside path, checks and syncs it, and
+// calls place to move it to path. On any error path is unchanged and the new file is removed. A
+// file that a killed process left there is removed first. The caller makes sure that no other
+// process copies to path.
 func makeCopy(ctx context.Context, path string, mode fs.FileMode, build func(part string) error, place func(part string) error) error {
-	part := partOf(path)
+	part := partPath(path)
 	if err := removeDatabase(part); err != nil {
 		return fmt.Errorf("remove what an interrupted run left: %w", err)
 	}
-	err := fillCopy(ctx, part, mode, build)
+	err := buildCopy(ctx, part, mode, build)
 	if err == nil {
 		err = place(part)
 	}
@@ -39,7 +39,7 @@ func makeCopy(ctx context.Context, path string, mode fs.FileMode, build func(par
 	return sqlitefile.SyncDir(filepath.Dir(path))
 }
 
-func fillCopy(ctx context.Context, part string, mode fs.FileMode, build func(part string) error) error {
+func buildCopy(ctx context.Context, part string, mode fs.FileMode, build func(part string) error) error {
 	f, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
 		return fmt.Errorf("create the copy: %w", err)
@@ -56,19 +56,19 @@ func fillCopy(ctx context.Context, part string, mode fs.FileMode, build func(par
 	return syncFile(part)
 }
 
-// checkCopy has SQLite read the copy through.
+// checkCopy returns an error when SQLite finds the copy damaged.
 func checkCopy(ctx context.Context, part string) error {
-	var report []string
-	if err := sqlitefile.AskPragma(ctx, part, fmt.Sprintf("PRAGMA integrity_check(%d)", sqlitefile.MaxFaults), &report); err != nil {
+	faults, err := sqlitefile.IntegrityCheck(ctx, part)
+	if err != nil {
 		return fmt.Errorf("check the copy: %w", err)
 	}
-	if len(report) != 1 || report[0] != "ok" {
-		return fmt.Errorf("the copy is not sound, and was thrown away: %s", strings.Join(report, "; "))
+	if len(faults) > 0 {
+		return fmt.Errorf("the copy is not sound, and was thrown away: %s", strings.Join(faults, "; "))
 	}
 	return nil
 }
 
-// syncFile brings a closed file to the disk.
+// syncFile syncs a closed file.
 func syncFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -77,34 +77,34 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// removeDatabase removes a database nobody has open, with what lies beside it, if there is any.
+// removeDatabase removes a database that no process has open, and its side files, where they exist.
 func removeDatabase(path string) error {
-	return errors.Join(removeIfThere(path), removeTails(path))
+	return errors.Join(removeIfExists(path), removeSideFiles(path))
 }
 
-func removeTails(path string) error {
+func removeSideFiles(path string) error {
 	var errs []error
-	for _, tail := range tails {
-		errs = append(errs, removeIfThere(path+tail))
+	for _, tail := range sideFiles {
+		errs = append(errs, removeIfExists(path+tail))
 	}
 	return errors.Join(errs...)
 }
 
-func removeIfThere(path string) error {
+func removeIfExists(path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// roomForCopy returns a [*sqlitefile.NoRoomError] when the disk of path might not have room for a copy of the
-// database at from: as much as that has itself, with its WAL, is asked for.
-func roomForCopy(from, path string) error {
-	source, err := sqlitefile.MeasureFootprint(from)
+// checkRoom returns a [*sqlitefile.NoRoomError] when the disk of path has less free space than the
+// size of the database at from with its WAL.
+func checkRoom(from, path string) error {
+	source, err := sqlitefile.ReadFileState(from)
 	if err != nil {
 		return err
 	}
-	target, err := sqlitefile.MeasureFootprint(path)
+	target, err := sqlitefile.ReadFileState(path)
 	if err != nil {
 		return err
 	}
@@ -114,24 +114,24 @@ func roomForCopy(from, path string) error {
 	return nil
 }
 
-// vacuumInto copies a database whole, as it is at one moment, while others go on writing to it. The
-// copy needs no WAL. The mode is ro, or rw where an interrupted transaction may first have to be
-// undone; explain words the errors of the file at from.
+// vacuumInto copies one snapshot of the whole database at from into part, while others go on
+// writing. The copy has a rollback journal. mode is "ro", or "rw" where SQLite may first have to
+// roll back an interrupted transaction. explain is the Explain function for the file at from.
 func vacuumInto(ctx context.Context, from, part, mode string, explain func(path string, err error) error) error {
-	// Without query_only, which VACUUM does not suffer although it changes nothing here.
+	// Without query_only: it refuses VACUUM INTO, although that does not change this file.
 	db, err := sqlx.Open("sqlite", sqlitefile.DSN(from, []string{"busy_timeout(10000)", "temp_store(MEMORY)"})+"&mode="+mode)
 	if err != nil {
 		return err
 	}
 	_, err = db.ExecContext(ctx, "VACUUM INTO ?", part)
 	if ctx.Err() != nil {
-		err = ctx.Err() // SQLite only says that it was interrupted
+		err = ctx.Err() // SQLite's own error does not give the reason
 	}
 	return errors.Join(explainCopy(from, part, err, explain), db.Close())
 }
 
-// explainCopy says which of the two files an error of a connection to both is about: what is
-// damaged can only be the one that is read, what has no room only the one that is written.
+// explainCopy explains an error of a connection to both files. A full disk concerns part, which is
+// written; any other error concerns from.
 func explainCopy(from, part string, err error, explain func(path string, err error) error) error {
 	if explained := explain(from, err); !errors.Is(explained, sqlitefile.ErrDiskFull) {
 		return explained

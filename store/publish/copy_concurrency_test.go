@@ -19,8 +19,8 @@ import (
 	"solarmirror/store/testsize"
 )
 
-// TestCopiesWhileWriting publishes and backs up while pages are written: every copy is of one
-// moment, and the WAL is emptied afterwards.
+// TestCopiesWhileWriting publishes and backs up while pages are written. Every copy is one
+// snapshot, and the WAL is emptied afterwards.
 func TestCopiesWhileWriting(t *testing.T) {
 	t.Parallel()
 	path, dir := mirrorPath(t), t.TempDir()
@@ -36,8 +36,8 @@ func TestCopiesWhileWriting(t *testing.T) {
 			}
 		}
 	})
-	// The records of a page have as many products as its first writing gave them, and their hash
-	// tells the round all were written in.
+	// A snapshot has whole pages of 40 requests, each with its product, and one name per page: each
+	// round renames all of a page's records in one transaction.
 	const halves = "SELECT count(*) FROM requests AS r WHERE (SELECT count(*) FROM request_products AS p WHERE p.request_key = r.request_key) = 0"
 	const pages = "SELECT count(*) FROM (SELECT 1 FROM requests GROUP BY substr(id, 1, 4) HAVING count(*) <> 40)"
 	for n := range 5 {
@@ -59,12 +59,12 @@ func TestCopiesWhileWriting(t *testing.T) {
 	stop()
 	writer.Wait()
 	must(t, m.Close())
-	if f, err := sqlitefile.MeasureFootprint(path); err != nil || f.WAL != 0 {
+	if f, err := sqlitefile.ReadFileState(path); err != nil || f.WAL != 0 {
 		t.Errorf("a WAL of %d bytes stays, %v", f.WAL, err)
 	}
 }
 
-// publishForever is a process that publishes until it is killed.
+// publishForever publishes until it is killed. A child process runs it.
 func publishForever(path string) error {
 	for n := 0; ; n++ {
 		o := masked(filepath.Join(filepath.Dir(path), "published", "copy.db"))
@@ -78,8 +78,8 @@ func publishForever(path string) error {
 	}
 }
 
-// TestKilledPublish kills publishing processes at many moments: there is always a whole copy, and
-// the next publish leaves nothing else.
+// TestKilledPublish kills publishing processes at different times. A whole copy always exists, and
+// the next publish removes all leftovers.
 func TestKilledPublish(t *testing.T) {
 	t.Parallel()
 	path := mirrorPath(t)
@@ -105,8 +105,7 @@ func TestKilledPublish(t *testing.T) {
 	}
 }
 
-// TestBackup copies an outbox with all it holds but the log of sends, and a mirror of an older
-// schema.
+// TestBackup copies an outbox, without its send log, and a mirror of an older schema version.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	path, dir := mirrorPath(t), t.TempDir()
@@ -129,7 +128,7 @@ func TestBackup(t *testing.T) {
 
 	o := BackupOptions{To: filepath.Join(dir, "backups"), Mirror: path, Outbox: outboxPath, Now: start}
 	must(t, os.MkdirAll(o.To, 0o700))
-	must(t, os.WriteFile(partOf(filepath.Join(o.To, "outbox-x.db")), []byte("left"), 0o600))
+	must(t, os.WriteFile(partPath(filepath.Join(o.To, "outbox-x.db")), []byte("left"), 0o600))
 	done, err := Backup(t.Context(), o)
 	must(t, err)
 	if !strings.HasSuffix(done.Mirror, "mirror-20260304T050607.089Z.db") || !strings.HasSuffix(done.Outbox, "outbox-20260304T050607.089Z.db") {

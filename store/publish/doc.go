@@ -1,16 +1,24 @@
-// Package publish makes copies of the databases: the one that readers are given, and backups.
+// Package publish copies the databases. [Copy] makes the copy for readers, masked unless told
+// otherwise. [Backup] copies mirror and outbox whole.
 //
-// [Copy] makes the copy readers are given, masked unless told otherwise; [Backup] copies mirror and
-// outbox whole. Neither takes the mirror's lock, and neither is in a writer's way: both read one
-// moment of the WAL, which cannot be emptied past that moment until they are done and so grows by
-// what is written meanwhile. A copy is made beside its place, read through, brought to the disk and
-// renamed; it has a rollback journal, so that it can be opened from a read-only mount. A reader
-// that has the copy before open keeps that: its file lives until it is closed.
+// # Concurrency
 //
-// A masked copy is not a copy with things removed, of which free pages might keep traces: its rows
-// are computed from those of the mirror and inserted into a new file ([Masking]). Of 100,000
-// requests, a mirror of 390 MB, it is made in 7 seconds on two cores with 65 MB of memory, and has
-// 274 MB; a full copy takes 3 seconds. To measure:
+// Neither takes the mirror's lock or delays a writer. Each reads one snapshot of the WAL. SQLite
+// cannot empty the WAL past that snapshot until the copy is done, so the WAL grows by the writes
+// in between.
+//
+// # Replacing a copy
+//
+// A copy is built in a file beside its final path, checked for integrity, synced and renamed. It
+// has a rollback journal, so it can be opened from a read-only mount. A reader that has the
+// previous copy open keeps reading it: the kernel keeps that file until it is closed.
+//
+// # Masking
+//
+// A masked copy is a new file, because a copy with values removed might keep traces in free pages.
+// Its rows are computed from those of the mirror by [Masking]. Of 100,000 requests, a mirror of 390
+// MB, the masked copy takes 7 seconds on two cores with 65 MB of memory, and has 274 MB; a full
+// copy takes 3 seconds. To measure:
 //
 //	go test ./store/publish -run '^$' -bench Publish -benchtime 1x -published /path/of/a/mirror.db
 package publish

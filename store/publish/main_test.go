@@ -31,7 +31,7 @@ func openMirror(t *testing.T, path string) *store.Mirror {
 	return m
 }
 
-// writePage writes n orders with a product each, or renames those that are there.
+// writePage writes n orders with a product each, or renames existing ones.
 func writePage(m *store.Mirror, page, n int, name string) error {
 	return m.Update(context.Background(), func(tx *store.Tx) error {
 		for _, query := range []string{

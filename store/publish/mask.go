@@ -12,28 +12,28 @@ import (
 	"solarmirror/store/sqlitefile"
 )
 
-// Masking says what becomes of personal data in a masked copy. Which columns are personal the
-// schema says: all that are not declared Public, so that one nobody thought about is masked too.
-// Where people are counted and joined by a column there is a pseudonym, elsewhere NULL, or nothing
-// where NULL is not allowed.
+// Masking defines the values of a masked copy. Every column that the schema does not declare Public
+// is personal, so a forgotten declaration masks the column. In a Counted column a pseudonym
+// replaces the value; in other personal columns NULL does, or an empty value where the column is
+// NOT NULL.
 type Masking struct {
 	Key PseudonymKey
-	// KeepExtra are JSON Pointers of what stays of extra, with all under them; * stands for every
-	// element of an array.
+	// KeepExtra are JSON Pointers to the values of extra that stay, with all values below them. The
+	// token * matches every element of an array.
 	KeepExtra []string
 }
 
 const extraColumn = "extra"
 
-// The functions masked columns are made with, and the parameters of every statement that copies a
-// table.
+// SQL functions that compute masked columns. ?1 is the key, ?2 is KeepExtra, see parameters.
 const (
 	pseudonymCall = "solarmirror_pseudonym(%s, ?1)"
 	extraCall     = "solarmirror_kept_extra(%s, ?2)"
 )
 
-// registerMasks teaches the driver the functions. It knows none of a single connection, so they are
-// given the key with each call; it is bound, and stands in no statement.
+// registerMasks registers the functions. The driver registers functions for all connections, not
+// for one, so each call passes the key. The key is a bound parameter and never part of the SQL
+// text.
 var registerMasks = sync.OnceValue(func() error {
 	err := sqlite.RegisterDeterministicScalarFunction("solarmirror_pseudonym", 2, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
 		key, ok := args[1].([]byte)
@@ -61,12 +61,12 @@ func asText(value driver.Value) string {
 	return fmt.Sprint(value)
 }
 
-// parameters are the values of ?1 and ?2.
+// parameters returns the values of ?1 and ?2.
 func (m *Masking) parameters() []any {
 	return []any{m.Key.raw, strings.Join(m.KeepExtra, "\n")}
 }
 
-// expression is what a column of the copy is made of.
+// expression returns the SQL that computes a column of the copy.
 func (m *Masking) expression(t *schema.Table, c schema.Column) string {
 	switch {
 	case c.Privacy == schema.Public:
@@ -83,7 +83,8 @@ func (m *Masking) expression(t *schema.Table, c schema.Column) string {
 	return "NULL"
 }
 
-// remark is what the data dictionary of the copy adds about a column; "" where nothing is masked.
+// remark returns the sentence that the copy's data dictionary adds to a column's description; ""
+// for a column that is not masked.
 func (m *Masking) remark(t *schema.Table, c schema.Column) string {
 	switch {
 	case c.Privacy == schema.Public:

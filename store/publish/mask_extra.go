@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// keptExtra returns what stays of a record's extra: the values at the kept pointers or under them,
-// and of a value above a kept pointer what the pointer leads to. "" when nothing does.
+// keptExtra returns the part of a record's extra that a masked copy keeps: the values at a kept
+// pointer or below it. Where extra stores a value above a kept pointer, keptExtra resolves the rest
+// of the pointer inside it. "" when nothing is kept.
 func keptExtra(extra string, keep []string) (string, error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(extra), &all); err != nil {
@@ -19,11 +20,11 @@ func keptExtra(extra string, keep []string) (string, error) {
 	kept := map[string]json.RawMessage{}
 	for pointer, value := range all {
 		for _, pattern := range keep {
-			rest, within := followPointer(steps(pattern), steps(pointer))
+			rest, within := matchPointer(tokens(pattern), tokens(pointer))
 			if !within {
 				continue
 			}
-			found, err := reach(pointer, value, rest)
+			found, err := resolvePointer(pointer, value, rest)
 			if err != nil {
 				return "", fmt.Errorf("read extra at a kept path: %w", err)
 			}
@@ -40,55 +41,55 @@ func keptExtra(extra string, keep []string) (string, error) {
 	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
-// steps are the names of a JSON Pointer, escaped as they are.
-func steps(pointer string) []string { return strings.Split(strings.TrimPrefix(pointer, "/"), "/") }
+// tokens returns the reference tokens of a JSON Pointer, still escaped.
+func tokens(pointer string) []string { return strings.Split(strings.TrimPrefix(pointer, "/"), "/") }
 
-// followPointer compares a pattern with a pointer as far as both go; rest is what the pattern has
-// more.
-func followPointer(pattern, pointer []string) (rest []string, within bool) {
+// matchPointer compares the tokens of pattern and pointer up to the length of the shorter one; rest
+// is the remainder of pattern.
+func matchPointer(pattern, pointer []string) (rest []string, within bool) {
 	for i := range min(len(pattern), len(pointer)) {
-		if !stepMatches(pattern[i], pointer[i]) {
+		if !tokenMatches(pattern[i], pointer[i]) {
 			return nil, false
 		}
 	}
 	return pattern[min(len(pattern), len(pointer)):], true
 }
 
-func stepMatches(pattern, step string) bool {
-	_, err := strconv.ParseUint(step, 10, 32)
-	return pattern == step || pattern == "*" && err == nil
+func tokenMatches(pattern, token string) bool {
+	_, err := strconv.ParseUint(token, 10, 32)
+	return pattern == token || pattern == "*" && err == nil
 }
 
-// reach returns what the rest of a pattern leads to inside the value at pointer, by their own
-// pointers.
-func reach(pointer string, value json.RawMessage, rest []string) (map[string]json.RawMessage, error) {
+// resolvePointer returns the values that the rest of a pattern matches inside the value at pointer,
+// by pointer.
+func resolvePointer(pointer string, value json.RawMessage, rest []string) (map[string]json.RawMessage, error) {
 	if len(rest) == 0 {
 		return map[string]json.RawMessage{pointer: value}, nil
 	}
-	children, err := childrenOf(value)
+	below, err := children(value)
 	if err != nil {
 		return nil, err
 	}
 	found := map[string]json.RawMessage{}
-	for step, child := range children {
-		if !stepMatches(rest[0], step) {
+	for token, child := range below {
+		if !tokenMatches(rest[0], token) {
 			continue
 		}
-		below, err := reach(pointer+"/"+step, child, rest[1:])
+		values, err := resolvePointer(pointer+"/"+token, child, rest[1:])
 		if err != nil {
 			return nil, err
 		}
-		maps.Copy(found, below)
+		maps.Copy(found, values)
 	}
 	return found, nil
 }
 
-var escapeStep = strings.NewReplacer("~", "~0", "/", "~1")
+var escapeToken = strings.NewReplacer("~", "~0", "/", "~1")
 
-// childrenOf returns the members of an object, or the elements of an array, by their step; none for
-// any other value.
-func childrenOf(value json.RawMessage) (map[string]json.RawMessage, error) {
-	children := map[string]json.RawMessage{}
+// children returns the members of an object or the elements of an array, by token; none for any
+// other value.
+func children(value json.RawMessage) (map[string]json.RawMessage, error) {
+	list := map[string]json.RawMessage{}
 	switch bytes.TrimSpace(value)[0] {
 	case '{':
 		var members map[string]json.RawMessage
@@ -96,7 +97,7 @@ func childrenOf(value json.RawMessage) (map[string]json.RawMessage, error) {
 			return nil, err
 		}
 		for name, child := range members {
-			children[escapeStep.Replace(name)] = child
+			list[escapeToken.Replace(name)] = child
 		}
 	case '[':
 		var elements []json.RawMessage
@@ -104,8 +105,8 @@ func childrenOf(value json.RawMessage) (map[string]json.RawMessage, error) {
 			return nil, err
 		}
 		for i, child := range elements {
-			children[strconv.Itoa(i)] = child
+			list[strconv.Itoa(i)] = child
 		}
 	}
-	return children, nil
+	return list, nil
 }

@@ -18,27 +18,27 @@ import (
 	"solarmirror/store/sqlitefile"
 )
 
-// PublishOptions say what a published copy is like.
+// Options are the parameters of [Copy].
 type Options struct {
-	To           string   // the file to put in place
-	Mask         *Masking // nil: nothing is masked
-	KeepVersions int      // how many copies stay, the new one included; at least 1
-	Wait         bool     // for another publish to the same place to end
+	To           string   // path of the copy
+	Mask         *Masking // nil: a full copy
+	KeepVersions int      // number of copies to keep, including the new one; at least 1
+	Wait         bool     // wait while another process publishes to the same path
 }
 
-// Published is what Publish made.
+// Published describes the copy that [Copy] made.
 type Published struct {
-	Path    string // of the copy, symbolic links resolved
+	Path    string // with symbolic links resolved
 	Size    int64  // bytes
-	Earlier int    // earlier copies that stay beside it
+	Earlier int    // number of earlier copies kept beside it
 }
 
-// Publish puts a copy of the mirror at path in place of the one at o.To, whole or not at all:
-// readers find the old file or the new one, and whoever has the old one open goes on reading that.
-// Only what solarmirror published is ever replaced.
+// Copy replaces the file at o.To by a copy of the mirror at path. Readers that open o.To find the
+// old file or the new one, never a part. Readers that have the old file open keep reading it. Copy
+// only replaces files that solarmirror published.
 //
-// Errors: those of [store.OpenReadOnly], [sqlitefile.ErrNotMirror] when o.To holds something else, [*sqlitefile.NoRoomError],
-// [*sqlitefile.LockedError].
+// Errors: those of [store.OpenReadOnly], [sqlitefile.ErrNotMirror] when o.To is another file,
+// [*sqlitefile.NoRoomError], [*sqlitefile.LockedError].
 func Copy(ctx context.Context, path string, o Options) (*Published, error) {
 	mirror, err := store.OpenReadOnly(ctx, path)
 	if err != nil {
@@ -62,7 +62,7 @@ func publish(ctx context.Context, path string, o Options) (*Published, error) {
 	if err := checkReplaceable(ctx, path, o.To); err != nil {
 		return nil, err
 	}
-	if err := roomForCopy(path, o.To); err != nil {
+	if err := checkRoom(path, o.To); err != nil {
 		return nil, err
 	}
 	build := func(part string) error { return vacuumInto(ctx, path, part, "ro", sqlitefile.Explain) }
@@ -84,8 +84,8 @@ func publish(ctx context.Context, path string, o Options) (*Published, error) {
 	return &Published{Path: o.To, Size: info.Size(), Earlier: len(earlier)}, nil
 }
 
-// checkReplaceable returns an error unless there is nothing at path, or a copy that was published:
-// its tables are the mirror's, and unlike a mirror it has no WAL. One that is damaged may go.
+// checkReplaceable returns an error unless path is free or has a published copy. A published copy
+// has the mirror's tables and, unlike a mirror, no WAL. A damaged file may be replaced.
 func checkReplaceable(ctx context.Context, mirror, path string) error {
 	const remedy = "name another file with --to or [publish] path"
 	if sameFile(mirror, path) {
@@ -100,11 +100,11 @@ func checkReplaceable(ctx context.Context, mirror, path string) error {
 	case err != nil:
 		return fmt.Errorf("look at the copy to replace: %w", err)
 	}
-	live, err := wantsWAL(path)
+	isMirror, err := isWALMode(path)
 	if err != nil {
 		return fmt.Errorf("look at the copy to replace: %w", err)
 	}
-	if live {
+	if isMirror {
 		return fmt.Errorf("%s is a mirror that is written to, not a copy of one, and is left as it is: %s", path, remedy)
 	}
 	return nil
@@ -116,29 +116,29 @@ func sameFile(a, b string) bool {
 	return errOne == nil && errOther == nil && os.SameFile(one, other)
 }
 
-// wantsWAL looks at the file's own header: SQLite calls the journal a WAL also when one merely lies
-// beside the file. The file must be none that this process has open, since closing it drops the
-// locks SQLite holds on it.
-func wantsWAL(path string) (bool, error) {
+// isWALMode reads the journal mode from the file header. PRAGMA journal_mode would also report WAL
+// when a -wal file merely exists. This process must not have the database open: closing the file
+// drops the locks that SQLite holds on it.
+func isWALMode(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err
 	}
-	const writeVersion, inWAL = 18, 2
+	const writeVersion, walVersion = 18, 2 // offset of the field, its value in WAL mode
 	version := make([]byte, 1)
 	n, err := f.ReadAt(version, writeVersion)
 	if errors.Is(err, io.EOF) { // an empty file is a database without tables
 		err = nil
 	}
-	return n == 1 && version[0] == inWAL, errors.Join(err, f.Close())
+	return n == 1 && version[0] == walVersion, errors.Join(err, f.Close())
 }
 
-// copyPragmas are those of a file that is thrown away when anything fails.
+// copyPragmas are the pragmas of the new file. It needs no journal: on any error it is removed.
 var copyPragmas = []string{"busy_timeout(10000)", "journal_mode(OFF)", "synchronous(OFF)", "cache_size(-16384)", "temp_store(MEMORY)"}
 
-// copyInto makes a masked copy. Personal data never gets into the new file, not even for a moment:
-// the masked values are computed while the mirror's rows are read, in one transaction, so that all
-// tables are of one moment. Tables that the schema does not know are left out.
+// copyInto writes a masked copy into part. Personal values never reach the new file: the statement
+// that reads the mirror's rows masks them. One transaction copies all tables, so they are of one
+// snapshot. Tables that are not in the schema are left out.
 func (m *Masking) copyInto(ctx context.Context, path, part string) error {
 	if err := registerMasks(); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (m *Masking) copyInto(ctx context.Context, path, part string) error {
 	db.SetMaxOpenConns(1)
 	err = m.copyTables(ctx, db, path)
 	if ctx.Err() != nil {
-		err = ctx.Err() // SQLite only says that it was interrupted
+		err = ctx.Err() // SQLite's own error does not give the reason
 	}
 	return errors.Join(explainCopy(path, part, err, sqlitefile.Explain), db.Close())
 }
@@ -174,8 +174,8 @@ func (m *Masking) copyTables(ctx context.Context, db *sqlx.DB, path string) erro
 	return tx.Commit()
 }
 
-// copyTable makes the indices before there are rows: sorting them afterwards takes as long, and
-// memory that grows with the table.
+// copyTable creates the indices before it inserts the rows. Sorting the entries afterwards takes as
+// long, and memory that grows with the table.
 func (m *Masking) copyTable(ctx context.Context, tx *sqlx.Tx, t *schema.Table) error {
 	for _, ddl := range append([]string{t.DDL()}, slices.Sorted(maps.Values(t.IndexDDL()))...) {
 		if _, err := tx.ExecContext(ctx, ddl); err != nil {
@@ -191,7 +191,7 @@ func (m *Masking) copyTable(ctx context.Context, tx *sqlx.Tx, t *schema.Table) e
 	return err
 }
 
-// remarkColumns has the copy's data dictionary say what is masked.
+// remarkColumns adds to the copy's data dictionary how each column is masked.
 func (m *Masking) remarkColumns(ctx context.Context, tx *sqlx.Tx) error {
 	for _, t := range schema.All() {
 		for _, c := range t.Columns {

@@ -8,7 +8,7 @@ import (
 
 var published = flag.String("published", "", "the `mirror` that BenchmarkPublish copies")
 
-// BenchmarkPublish copies a mirror of any size, masked and whole.
+// BenchmarkPublish makes a masked and a full copy of a mirror.
 func BenchmarkPublish(b *testing.B) {
 	if *published == "" {
 		b.Skip("no -published")

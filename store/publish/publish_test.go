@@ -24,10 +24,10 @@ import (
 	"solarmirror/store/storetest"
 )
 
-// filledRows is more than a page of the file holds, in the tables that have long rows.
+// filledRows is the number of rows per table; in tables with long rows they need several pages.
 const filledRows = 25
 
-// filledMirror holds rows in every table that pages or people fill.
+// filledMirror returns a mirror with rows in every table but _meta and the data dictionary.
 func filledMirror(t *testing.T, path string) *store.Mirror {
 	t.Helper()
 	m := openMirror(t, path)
@@ -55,7 +55,7 @@ func filledMirror(t *testing.T, path string) *store.Mirror {
 
 func testKey(b byte) PseudonymKey { return PseudonymKey{bytes.Repeat([]byte{b}, 32)} }
 
-// masked are the options of most tests.
+// masked returns the options of most tests.
 func masked(to string) Options {
 	return Options{To: to, KeepVersions: 1, Mask: &Masking{Key: testKey(1), KeepExtra: []string{"/margin", "/person/age", "/products/*/sku"}}}
 }
@@ -67,7 +67,7 @@ func publishTo(t *testing.T, path string, o Options) *Published {
 	return published
 }
 
-// openFile opens any database to read it.
+// openFile opens a database for reading.
 func openFile(t *testing.T, path string) *sqlx.DB {
 	t.Helper()
 	db, err := sqlitefile.OpenUnguarded(path, "ro")
@@ -76,7 +76,7 @@ func openFile(t *testing.T, path string) *sqlx.DB {
 	return db
 }
 
-// texts runs a query of one column.
+// texts returns the rows of a query for one column.
 func texts(t *testing.T, db *sqlx.DB, query string) []string {
 	t.Helper()
 	var list []string
@@ -106,7 +106,7 @@ func TestMaskedCopy(t *testing.T) {
 	if files, err := os.ReadDir(filepath.Dir(to)); err != nil || len(files) != 2 {
 		t.Errorf("beside the copy and its lock: %v, %v", files, err)
 	}
-	// The tables are the schema's, with their indices, and every public value is the mirror's.
+	// Tables and indices are the schema's, and every public value equals the mirror's.
 	db := openFile(t, to)
 	const structure = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name"
 	if got, want := texts(t, db, structure), texts(t, m.Reader(), structure); !slices.Equal(got, want) {
@@ -125,7 +125,7 @@ func TestMaskedCopy(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		// Three identities, one of them empty, joined across tables.
+		// Three identities, one of them empty, join across tables.
 		"SELECT count(DISTINCT cnpj) FROM request_companies":                                                  "3",
 		"SELECT count(*) FROM request_companies c JOIN request_invoices i ON i.cpf = c.cnpj WHERE c.cpf > ''": fmt.Sprint(10*10 + 10*10),
 		"SELECT count(*) FROM requests WHERE added_by_email GLOB 'p_????????????????' OR added_by_email = ''": "25",
@@ -146,7 +146,7 @@ func TestMaskedCopy(t *testing.T) {
 			t.Errorf("%s: %s", c, description)
 		}
 	}
-	// A copy can be read as a mirror.
+	// A copy opens as a mirror.
 	read, err := store.OpenReadOnly(t.Context(), to)
 	must(t, err)
 	defer func() { must(t, read.Close()) }()
@@ -207,7 +207,7 @@ func TestFullCopy(t *testing.T) {
 	}
 }
 
-// TestPublishReplaces keeps versions, modes and what open readers see.
+// TestPublishReplaces: earlier versions, the file's mode and open readers survive a new publish.
 func TestPublishReplaces(t *testing.T) {
 	t.Parallel()
 	path, dir := mirrorPath(t), t.TempDir()
@@ -226,7 +226,7 @@ func TestPublishReplaces(t *testing.T) {
 		}
 		if round == 0 {
 			old = openFile(t, to)
-			texts(t, old, "SELECT count(*) FROM requests") // now it is open
+			texts(t, old, "SELECT count(*) FROM requests") // opens the file
 			must(t, os.Chmod(to, 0o640))
 			must(t, os.WriteFile(to+"-wal", []byte("of a program that wrote to the old copy"), 0o644))
 			must(t, os.WriteFile(filepath.Join(dir, "copy.v1-mine.db"), []byte("keep"), 0o644))
@@ -250,7 +250,7 @@ func TestPublishReplaces(t *testing.T) {
 	}
 }
 
-// TestPublishRefuses leaves everything as it was.
+// TestPublishRefuses: a refused publish changes no file.
 func TestPublishRefuses(t *testing.T) {
 	t.Parallel()
 	path, dir := mirrorPath(t), t.TempDir()
@@ -285,15 +285,14 @@ func TestPublishRefuses(t *testing.T) {
 	must(t, lock.Release())
 }
 
-// TestPublishCleansUp: nothing stays of a publish that failed or was killed, and a damaged copy is
-// replaced.
+// TestPublishCleansUp: a failed or killed publish leaves no files, and a damaged copy is replaced.
 func TestPublishCleansUp(t *testing.T) {
 	t.Parallel()
 	path, dir := mirrorPath(t), t.TempDir()
 	filledMirror(t, path)
 	to := filepath.Join(dir, "copy.db")
-	must(t, os.WriteFile(partOf(to), []byte(storetest.Canary), 0o644))
-	must(t, os.WriteFile(partOf(to)+"-journal", []byte(storetest.Canary), 0o644))
+	must(t, os.WriteFile(partPath(to), []byte(storetest.Canary), 0o644))
+	must(t, os.WriteFile(partPath(to)+"-journal", []byte(storetest.Canary), 0o644))
 	publishTo(t, path, masked(to))
 	content, err := os.ReadFile(to)
 	must(t, err)
@@ -388,8 +387,8 @@ func TestKeptExtra(t *testing.T) {
 	}
 }
 
-// TestEveryPersonalColumnIsRemarked: whoever reads a masked copy learns of each column what was
-// done to it.
+// TestEveryPersonalColumnIsRemarked: the data dictionary of a masked copy says of each personal
+// column how it is masked.
 func TestEveryPersonalColumnIsRemarked(t *testing.T) {
 	t.Parallel()
 	m := Masking{KeepExtra: []string{"/x"}}

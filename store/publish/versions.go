@@ -11,24 +11,24 @@ import (
 	"time"
 )
 
-// stampLayout is how a time stands in the name of a file: UTC, sortable.
+// stampLayout is the form of a time in a file name: UTC, sortable.
 const stampLayout = "20060102T150405.000Z"
 
-// versions are the copies kept at a place: the newest at path itself, earlier ones beside it under
-// the time they were published at, as in solarmirror-20260304T050607.089Z.db.
+// versions are the copies kept for one path: the newest at path, earlier ones beside it with the
+// time of their publication in the name, as in solarmirror-20260304T050607.089Z.db.
 type versions struct {
 	path string
-	keep int // how many, the newest included
+	keep int // number of versions, including the newest
 }
 
-// stamped is the name of the version of a moment.
+// stamped returns the path of the version published at a time.
 func (v versions) stamped(at time.Time) string {
 	extension := filepath.Ext(v.path)
 	return strings.TrimSuffix(v.path, extension) + "-" + at.UTC().Format(stampLayout) + extension
 }
 
-// replace puts part in the place of the newest version, which becomes an earlier one or goes. At
-// every moment there is a whole file at path.
+// replace moves part to path. The version there becomes an earlier one, or is removed when keep is
+// 1. At every moment a whole file exists at path.
 func (v versions) replace(part string) error {
 	info, err := os.Stat(v.path)
 	switch {
@@ -38,7 +38,7 @@ func (v versions) replace(part string) error {
 		return err
 	}
 	if v.keep > 1 {
-		// The name may be there already, when an earlier run was killed right after this step.
+		// The link may exist already: an earlier run was killed right after this step.
 		if err := os.Link(v.path, v.stamped(info.ModTime())); err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("keep the earlier copy, for which the disk must know hard links (else set [publish] keep_versions = 1): %w", err)
 		}
@@ -46,9 +46,9 @@ func (v versions) replace(part string) error {
 	if err := os.Chmod(part, info.Mode().Perm()); err != nil {
 		return fmt.Errorf("give the copy the mode of the one before: %w", err)
 	}
-	// SQLite would take what a program that wrote to the old copy left beside it for a part of the
+	// SQLite would read the journal or WAL of a program that wrote to the old copy as part of the
 	// new one.
-	if err := removeTails(v.path); err != nil {
+	if err := removeSideFiles(v.path); err != nil {
 		return err
 	}
 	if err := os.Rename(part, v.path); err != nil {
@@ -76,7 +76,7 @@ func (v versions) earlier() ([]string, error) {
 	return list, nil
 }
 
-// prune removes earlier versions until no more than keep of them are left.
+// prune removes the oldest versions beside path until keep of them are left.
 func (v versions) prune(keep int) error {
 	list, err := v.earlier()
 	if err != nil {

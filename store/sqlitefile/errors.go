@@ -6,30 +6,29 @@ import (
 	"time"
 )
 
-// What can be wrong with the file. The errors that wrap these name the file and what to do about
-// it.
+// Causes of a failure. The errors that wrap them name the file and the next thing to do.
 var (
-	// ErrNoDatabase: there is no mirror yet.
+	// ErrNoDatabase: there is no mirror at the path.
 	ErrNoDatabase = errors.New("no database")
-	// ErrNotMirror: the file is something else, and was left as it is.
+	// ErrNotMirror: the file is not a mirror. It was not changed.
 	ErrNotMirror = errors.New("not a solarmirror database")
-	// ErrCorrupt: SQLite found the file damaged. Nothing should write to it any more.
+	// ErrCorrupt: SQLite found the file damaged. No program should write to it any more.
 	ErrCorrupt = errors.New("database is damaged")
-	// ErrDiskFull: there was no room for the write, which was undone.
+	// ErrDiskFull: the disk had no room for a write. The transaction was rolled back.
 	ErrDiskFull = errors.New("disk is full")
-	// ErrIO: the system refused to read or write, and not for want of room. What was being written
-	// was undone.
+	// ErrIO: the system refused a read or write for another reason than a full disk. The
+	// transaction was rolled back.
 	ErrIO = errors.New("input/output error")
-	// ErrNoAccess: the file, or its directory, cannot be opened or written by this user.
+	// ErrNoAccess: this user cannot open or write the file or its directory.
 	ErrNoAccess = errors.New("no access")
-	// ErrBusy: another program kept the file locked longer than we wait.
+	// ErrBusy: another program kept the file locked for longer than busy_timeout.
 	ErrBusy = errors.New("database is busy")
 )
 
-// NewerError says that the file was written by a newer solarmirror.
+// NewerError: a newer solarmirror wrote the file.
 type NewerError struct {
 	Path       string
-	Have, Know int // schema version of the file, and the newest this binary knows
+	Have, Know int // schema versions: the file's, and the newest that this binary knows
 }
 
 func (e *NewerError) Error() string {
@@ -37,10 +36,10 @@ func (e *NewerError) Error() string {
 		e.Path, e.Have, e.Know)
 }
 
-// OlderError says that the file must be migrated before this binary can read it.
+// OlderError: the file must be migrated before this binary can read it.
 type OlderError struct {
 	Path       string
-	Have, Want int // schema version of the file, and that of this binary
+	Have, Want int // schema versions: the file's, and this binary's
 }
 
 func (e *OlderError) Error() string {
@@ -48,10 +47,10 @@ func (e *OlderError) Error() string {
 		e.Path, e.Have, e.Want)
 }
 
-// NoRoomError says that a change or copy of the whole file was not begun, since the disk might not
-// have room for it. It is an [ErrDiskFull].
+// NoRoomError: a change or copy of the whole file was not started, because the disk might not have
+// room for it. It wraps [ErrDiskFull].
 type NoRoomError struct {
-	Doing      string // what may need the room: "bringing … up to date may make it grow by"
+	Doing      string // begins the message: "bringing … up to date may make it grow by"
 	Need, Free int64  // bytes
 }
 
@@ -65,10 +64,10 @@ func (e *NoRoomError) Unwrap() error { return ErrDiskFull }
 // megabytes rounds up.
 func megabytes(bytes int64) int64 { return (bytes + 999_999) / 1_000_000 }
 
-// LockedError says that another run has the mirror.
+// LockedError: another process holds the lock.
 type LockedError struct {
 	Path   string // the lock file
-	Holder Holder // zero when the holder has not said who it is
+	Holder Holder // zero when the lock file does not name it
 }
 
 func (e *LockedError) Error() string {

@@ -2,5 +2,5 @@
 
 package sqlitefile
 
-// freeBytes does not know here.
-func freeBytes(string) (free int64, known bool, err error) { return 0, false, nil }
+// FreeBytes returns known = false: this system does not report the free disk space.
+func FreeBytes(string) (free int64, known bool, err error) { return 0, false, nil }

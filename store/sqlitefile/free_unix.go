@@ -4,7 +4,7 @@ package sqlitefile
 
 import "syscall"
 
-// FreeBytes is what a user without privileges may still write on the disk of a directory.
+// FreeBytes returns the bytes that unprivileged users may still write on the file system of dir.
 func FreeBytes(dir string) (free int64, known bool, err error) {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(dir, &fs); err != nil {

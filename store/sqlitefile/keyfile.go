@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// keySize is the length of every key, in bytes.
+// keySize is the length of a key, in bytes.
 const keySize = 32
 
-// ReadKey reads a private file with one key: raw, or in hexadecimal or base64. Errors name the file
-// and never quote it.
+// ReadKey reads a private file that holds a key of 32 bytes, raw, in hexadecimal or in base64. Its
+// errors name the file and never quote its content; [*ModeError] when other users may read it.
 func ReadKey(ctx context.Context, path string) ([]byte, error) {
 	if err := CheckPrivate(path); err != nil {
 		return nil, fmt.Errorf("read the key file: %w", err)
@@ -47,7 +47,8 @@ func decodeKey(content []byte) ([]byte, bool) {
 	return nil, false
 }
 
-// GenerateKey makes a key file, in hexadecimal, private, at a path where nothing is yet.
+// GenerateKey creates a private file at path with a new key in hexadecimal, and its directory when
+// missing. An existing file is an error, [fs.ErrExist].
 func GenerateKey(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make a key file: %w", err)

@@ -13,10 +13,10 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// lockPoll is how often a waiting AcquireLock tries again.
+// lockPoll is the interval at which a waiting AcquireLock tries again.
 const lockPoll = 200 * time.Millisecond
 
-// Holder is who holds the lock, as the lock file says in one line of JSON.
+// Holder describes the process that holds a lock. The lock file contains it as one line of JSON.
 type Holder struct {
 	PID       int       `json:"pid"`
 	Host      string    `json:"host"`
@@ -24,17 +24,18 @@ type Holder struct {
 	StartedAt time.Time `json:"started_at"`
 }
 
-// Lock is the right to write to a mirror. The operating system takes it back when the process ends,
-// however it ends, so a lock file left behind holds nobody up. The file is never deleted: another
-// process might just have opened it.
+// Lock is an exclusive file lock beside a database. The kernel releases it when the process exits,
+// even after kill -9, so a leftover lock file blocks nobody. The lock file is never deleted,
+// because another process might just have opened it.
 type Lock struct {
 	file *flock.Flock
 }
 
-// AcquireLock takes the lock of the database at dbPath, creating the directory and the lock file
-// beside it. command is what others are told. When another process has it: without wait
-// [*LockedError]; with wait it tries until ctx ends. Those who wait take turns: whoever gives the
-// lock back and waits for it again comes after who waits already.
+// AcquireLock takes the lock of the database at dbPath. It creates the directory and the lock file
+// when missing. command names the holder to other processes. When another process holds the lock,
+// AcquireLock returns [*LockedError] without wait, and with wait tries until ctx ends. Waiting
+// processes take turns: one that releases the lock and waits for it again comes after those already
+// waiting.
 func AcquireLock(ctx context.Context, dbPath, command string, wait bool) (*Lock, error) {
 	path := dbPath + ".lock"
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -44,7 +45,7 @@ func AcquireLock(ctx context.Context, dbPath, command string, wait bool) (*Lock,
 	if err := lock.take(ctx, wait); err != nil {
 		return nil, errors.Join(err, lock.file.Close())
 	}
-	if err := lock.sign(command); err != nil {
+	if err := lock.writeHolder(command); err != nil {
 		return nil, errors.Join(fmt.Errorf("sign the lock %s: %w", path, ExplainFile(path, err)), lock.file.Close())
 	}
 	return lock, nil
@@ -52,7 +53,7 @@ func AcquireLock(ctx context.Context, dbPath, command string, wait bool) (*Lock,
 
 func (l *Lock) take(ctx context.Context, wait bool) error {
 	if wait {
-		if err := l.queue(ctx); err != nil {
+		if err := l.waitTurn(ctx); err != nil {
 			return fmt.Errorf("wait for the lock %s: %w", l.file.Path(), ExplainFile(l.file.Path(), err))
 		}
 		return nil
@@ -67,9 +68,10 @@ func (l *Lock) take(ctx context.Context, wait bool) error {
 	return nil
 }
 
-// queue waits at the head of the queue, which is a lock of its own: who wants the lock back cannot
-// take it from under one who asks for it only every so often.
-func (l *Lock) queue(ctx context.Context) error {
+// waitTurn takes the lock while it holds a second one, the head of the queue. Without the queue, a
+// process that releases the lock and takes it again at once would always be faster than those that
+// poll.
+func (l *Lock) waitTurn(ctx context.Context) error {
 	head := flock.New(l.file.Path()+".next", flock.SetPermissions(0o644))
 	if _, err := head.TryLockContext(ctx, lockPoll); err != nil {
 		return errors.Join(err, head.Close())
@@ -78,7 +80,8 @@ func (l *Lock) queue(ctx context.Context) error {
 	return errors.Join(err, head.Close())
 }
 
-func (l *Lock) sign(command string) error {
+// writeHolder writes this process into the lock file.
+func (l *Lock) writeHolder(command string) error {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown host"
@@ -90,9 +93,9 @@ func (l *Lock) sign(command string) error {
 	return os.WriteFile(l.file.Path(), append(line, '\n'), 0o644)
 }
 
-// Release gives the lock back.
+// Release releases the lock.
 func (l *Lock) Release() error {
-	// The name goes first: nobody shall be told of a holder that has left.
+	// Before the lock is free, so that no other process reads a holder that has left.
 	if err := os.Truncate(l.file.Path(), 0); err != nil {
 		return errors.Join(fmt.Errorf("release the lock: %w", err), l.file.Close())
 	}
@@ -102,8 +105,8 @@ func (l *Lock) Release() error {
 	return nil
 }
 
-// readHolder returns the zero Holder when the file says nothing sensible: it is written a moment
-// after the lock is taken.
+// readHolder returns the zero Holder when it cannot read one: the holder writes the file a moment
+// after it takes the lock.
 func readHolder(path string) Holder {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// holdLock is a process that takes the lock and never gives it back.
+// holdLock takes the lock and never releases it. A child process runs it.
 func holdLock(path string) error {
 	if _, err := AcquireLock(context.Background(), path, "sync --full", false); err != nil {
 		return err
 	}
 	fmt.Println("ready")
-	time.Sleep(time.Hour) // to be killed; "select {}" would count as a deadlock
+	time.Sleep(time.Hour) // until killed; "select {}" would count as a deadlock
 	return nil
 }
 
@@ -50,15 +50,15 @@ func TestLockOfAnotherProcess(t *testing.T) {
 		}
 		waited <- err
 	}()
-	must(t, child.Process.Kill()) // kill -9: nothing of ours runs in the child any more
+	must(t, child.Process.Kill()) // kill -9: no code of ours runs in the child any more
 	must(t, <-waited)
 	if _, err := os.Stat(path + ".lock"); err != nil {
 		t.Errorf("the lock file must stay: %v", err)
 	}
 }
 
-// Who gives the lock back and wants it again at once, as a backfill does between two windows, lets
-// those pass who wait.
+// TestLockIsTakenInTurns: a process that releases the lock and takes it again at once, as a
+// backfill does between two windows, comes after the process that waits.
 func TestLockIsTakenInTurns(t *testing.T) {
 	t.Parallel()
 	path := mirrorPath(t)
@@ -73,7 +73,8 @@ func TestLockIsTakenInTurns(t *testing.T) {
 				_ = lock.Release()
 			}
 		}()
-		for head := flock.New(path + ".lock.next"); ; time.Sleep(time.Millisecond) { // until it waits
+		// Until the goroutine waits, the head of the queue is free.
+		for head := flock.New(path + ".lock.next"); ; time.Sleep(time.Millisecond) {
 			free, err := head.TryLock()
 			must(t, errors.Join(err, head.Close()))
 			if !free {

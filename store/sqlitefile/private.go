@@ -7,19 +7,19 @@ import (
 	"os"
 )
 
-// ModeError says that others than its owner may read a private file or directory.
+// ModeError: other users than the owner may read or write a private file or directory.
 type ModeError struct {
 	Path string
-	Mode fs.FileMode
-	Want fs.FileMode
+	Mode fs.FileMode // as found
+	Want fs.FileMode // as required
 }
 
 func (e *ModeError) Error() string {
 	return fmt.Sprintf("%s is open to other users (mode %04o), and passwords are kept there: run `chmod %o %s`", e.Path, e.Mode.Perm(), e.Want, e.Path)
 }
 
-// CheckPrivate returns a [*ModeError] when anyone but the owner may read or write a file or
-// directory, and nil when there is none.
+// CheckPrivate returns a [*ModeError] when users other than the owner have any permission on the
+// file or directory at path. It returns nil when path does not exist.
 func CheckPrivate(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -38,6 +38,7 @@ func CheckPrivate(path string) error {
 	return nil
 }
 
+// SyncDir syncs a directory, so that the renames in it survive a power cut.
 func SyncDir(path string) error {
 	dir, err := os.Open(path)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// maxSecret is more than any token or key needs.
+// maxSecret is the largest secret file that is read, in bytes.
 const maxSecret = 64 << 10
 
-// ReadSecretFile reads a token or key file. It must be a regular file, possibly behind symbolic
-// links, of at most 64 KiB. ReadSecretFile returns when ctx ends, even if the file system hangs.
-// Errors name the file and never quote it.
+// ReadSecretFile reads a token or key file. path must be a regular file of at most 64 KiB, or a
+// symbolic link to one. ReadSecretFile returns when ctx ends, even if the file system hangs. Its
+// errors name the file and never quote its content.
 func ReadSecretFile(ctx context.Context, path string) ([]byte, error) {
 	type result struct {
 		content []byte
@@ -33,7 +33,7 @@ func ReadSecretFile(ctx context.Context, path string) ([]byte, error) {
 }
 
 func readSecret(path string) ([]byte, error) {
-	// NONBLOCK, because opening a named pipe waits for a writer.
+	// Without O_NONBLOCK, opening a named pipe would wait for a writer.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A key file that is a named pipe is refused at once, without waiting for a writer.
+// TestKeyFileIsAPipe: ReadKey refuses a named pipe at once, without waiting for a writer.
 func TestKeyFileIsAPipe(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pipe")

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// TimeLayout is the one form of a TIMESTAMP in the mirror.
+// TimeLayout is the text form of every TIMESTAMP: UTC, with milliseconds.
 const TimeLayout = "2006-01-02 15:04:05.000"
 
-// FormatTime returns t as the mirror stores it: UTC, with milliseconds. Finer parts are cut off.
+// FormatTime returns t in [TimeLayout]. It truncates t to milliseconds.
 func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
-// ParseTime reads what FormatTime wrote.
+// ParseTime parses the output of [FormatTime].
 func ParseTime(s string) (time.Time, error) { return time.ParseInLocation(TimeLayout, s, time.UTC) }
 
-// NullableTime is t for a column where the zero time stands as NULL.
+// NullableTime returns t as text, or NULL for the zero time.
 func NullableTime(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -22,8 +22,8 @@ func NullableTime(t time.Time) any {
 	return FormatTime(t)
 }
 
-// FromNull is the other way round. The driver has parsed the text already, from the column's
-// declared type.
+// FromNull returns the zero time for NULL, else t in UTC. The driver has parsed the text already,
+// by the column's declared type.
 func FromNull(t sql.NullTime) time.Time {
 	if !t.Valid {
 		return time.Time{}
@@ -31,7 +31,7 @@ func FromNull(t sql.NullTime) time.Time {
 	return t.Time.UTC()
 }
 
-// NullableText is s for a column where the empty string stands as NULL.
+// NullableText returns s, or NULL for the empty string.
 func NullableText(s string) any {
 	if s == "" {
 		return nil

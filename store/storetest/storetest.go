@@ -1,5 +1,6 @@
-// Package storetest is what the tests of the rooms of store share: one clock, files in a temporary
-// directory, other processes, and made-up rows. It imports no room, so that all of them can use it.
+// Package storetest holds the helpers that the tests of store and the packages below it share: a
+// fixed clock, temporary paths, child processes and generated rows. It imports none of those
+// packages, so that the tests of all of them can import it.
 package storetest
 
 import (
@@ -18,13 +19,13 @@ import (
 	"solarmirror/schema"
 )
 
-// Start is when tests begin.
+// Start is the time that [Clock] returns.
 var Start = time.Date(2026, 3, 4, 5, 6, 7, 89_000_000, time.UTC)
 
-// Clock is a clock that stands still at Start.
+// Clock is a clock that always returns [Start].
 func Clock() time.Time { return Start }
 
-// Must ends the test at an error.
+// Must ends the test when err is not nil.
 func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -32,20 +33,20 @@ func Must(t testing.TB, err error) {
 	}
 }
 
-// MirrorPath is the path of a mirror that is not there yet.
+// MirrorPath returns a path in a temporary directory where no mirror exists yet.
 func MirrorPath(t testing.TB) string {
 	t.Helper()
 	return filepath.Join(t.TempDir(), "data", "mirror.db")
 }
 
-// Number reads one number.
+// Number returns the result of a query for one integer.
 func Number(t testing.TB, db *sqlx.DB, query string) (n int64) {
 	t.Helper()
 	Must(t, db.GetContext(context.Background(), &n, query))
 	return n
 }
 
-// Sound fails the test where SQLite finds the file damaged.
+// Sound ends the test when SQLite finds the database damaged.
 func Sound(t testing.TB, db *sqlx.DB) {
 	t.Helper()
 	var report string
@@ -55,11 +56,11 @@ func Sound(t testing.TB, db *sqlx.DB) {
 	}
 }
 
-// childEnv makes the test binary play another process: "ROLE PATH".
+// childEnv is the environment variable that makes the test binary a child process: "ROLE PATH".
 const childEnv = "STORE_TEST_CHILD"
 
-// PlayChild runs the role that this process was started in, and does not return then. TestMain
-// calls it first.
+// PlayChild runs the role of a child process and exits. It returns only in a process that [Child]
+// did not start. TestMain calls it first.
 func PlayChild(roles map[string]func(path string) error) {
 	task := os.Getenv(childEnv)
 	if task == "" {
@@ -73,7 +74,8 @@ func PlayChild(roles map[string]func(path string) error) {
 	os.Exit(0)
 }
 
-// Child runs the test binary in a role and waits until it prints "ready".
+// Child starts the test binary in a role and waits until it prints "ready". The process is killed
+// at the end of the test.
 func Child(t *testing.T, role, path string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -93,8 +95,9 @@ func Child(t *testing.T, role, path string) *exec.Cmd {
 	return cmd
 }
 
-// Traces counts how often a text stands in the files beside path, in whatever case. No process may
-// have the database open: closing a file drops SQLite's locks on it.
+// Traces counts the occurrences of text, ignoring case, in all files of path's directory. This
+// process must have no transaction and no WAL database open there: closing a file drops SQLite's
+// locks on it.
 func Traces(t *testing.T, path, text string) (n int) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -107,14 +110,14 @@ func Traces(t *testing.T, path, text string) (n int) {
 	return n
 }
 
-// Canary stands in every personal value of FillRow.
+// Canary is part of every personal value of [FillRow].
 const Canary = "canário"
 
-// firstWord is the first word a CHECK allows.
+// firstWord matches the first value that a CHECK allows.
 var firstWord = regexp.MustCompile(`IN \('([^']*)'`)
 
-// FillRow is a made-up row of any table: personal values hold a Canary, those people are counted by
-// are one of three.
+// FillRow returns generated row n of a table. Personal values contain [Canary]; a Counted column
+// has one of three identities, in several spellings, one of them empty.
 func FillRow(t *schema.Table, n int) []any {
 	values := make([]any, len(t.Columns))
 	for i, c := range t.Columns {

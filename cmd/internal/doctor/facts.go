@@ -29,7 +29,7 @@ type facts struct {
 	client      *platform.Client // nil when no base URL is configured
 	response    response
 	responseErr error
-	files       sqlitefile.Footprint
+	files       sqlitefile.FileState
 	filesErr    error
 	mirror      *store.Mirror // nil when it cannot be opened
 	mirrorErr   error
@@ -41,7 +41,7 @@ func (f *facts) gather(ctx context.Context) {
 		return
 	}
 	// Measure first: opening the mirror makes SQLite create -wal and -shm files beside it.
-	f.files, f.filesErr = sqlitefile.MeasureFootprint(f.Config.Mirror.Path)
+	f.files, f.filesErr = sqlitefile.ReadFileState(f.Config.Mirror.Path)
 	f.openMirror(ctx)
 	f.connect(ctx)
 }

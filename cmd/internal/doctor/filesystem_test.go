@@ -36,16 +36,16 @@ func TestFreeDisk(t *testing.T) {
 	const gib = 1 << 30
 	for _, tc := range []struct {
 		name string
-		disk sqlitefile.Footprint
+		disk sqlitefile.FileState
 		want Verdict
 		says string
 	}{
-		{"enough", sqlitefile.Footprint{Size: 4 * gib, Free: 8 * gib, FreeKnown: true}, OK, "8.0 GiB free"},
-		{"less than twice the database", sqlitefile.Footprint{Size: 4 * gib, Free: 8*gib - 1, FreeKnown: true}, Warning, "df -h"},
-		{"a small database and 1 GiB", sqlitefile.Footprint{Size: 1000, Free: gib, FreeKnown: true}, OK, "1000 bytes"},
-		{"a small database and less", sqlitefile.Footprint{Size: 1000, Free: gib - 1, FreeKnown: true}, Warning, "1.0 GiB would do"},
-		{"too little for a sync", sqlitefile.Footprint{Size: 1000, Free: 32<<20 - 1, FreeKnown: true}, Failed, "df -h"},
-		{"not known", sqlitefile.Footprint{Size: 1000}, Skipped, "not checked"},
+		{"enough", sqlitefile.FileState{Size: 4 * gib, Free: 8 * gib, FreeKnown: true}, OK, "8.0 GiB free"},
+		{"less than twice the database", sqlitefile.FileState{Size: 4 * gib, Free: 8*gib - 1, FreeKnown: true}, Warning, "df -h"},
+		{"a small database and 1 GiB", sqlitefile.FileState{Size: 1000, Free: gib, FreeKnown: true}, OK, "1000 bytes"},
+		{"a small database and less", sqlitefile.FileState{Size: 1000, Free: gib - 1, FreeKnown: true}, Warning, "1.0 GiB would do"},
+		{"too little for a sync", sqlitefile.FileState{Size: 1000, Free: 32<<20 - 1, FreeKnown: true}, Failed, "df -h"},
+		{"not known", sqlitefile.FileState{Size: 1000}, Skipped, "not checked"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -43,16 +43,16 @@ func TestJournal(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name   string
-		beside sqlitefile.Footprint // the files beside the mirror
+		beside sqlitefile.FileState // the files beside the mirror
 		mode   string
 		want   Verdict
 		says   string
 	}{
-		{"good", sqlitefile.Footprint{}, "WAL", OK, "wal"},
-		{"in use", sqlitefile.Footprint{HasWAL: true, HasSHM: true, WAL: 16 << 20}, "WAL", OK, "16.0 MiB"},
-		{"switched by another program", sqlitefile.Footprint{}, "DELETE", Warning, `"delete", not wal`},
-		{"kept from being emptied", sqlitefile.Footprint{HasWAL: true, HasSHM: true, WAL: longWAL + 1}, "WAL", Warning, "64.0 MiB"},
-		{"copied in part", sqlitefile.Footprint{HasSHM: true}, "WAL", Warning, "mirror.db-shm"},
+		{"good", sqlitefile.FileState{}, "WAL", OK, "wal"},
+		{"in use", sqlitefile.FileState{HasWAL: true, HasSHM: true, WAL: 16 << 20}, "WAL", OK, "16.0 MiB"},
+		{"switched by another program", sqlitefile.FileState{}, "DELETE", Warning, `"delete", not wal`},
+		{"kept from being emptied", sqlitefile.FileState{HasWAL: true, HasSHM: true, WAL: longWAL + 1}, "WAL", Warning, "64.0 MiB"},
+		{"copied in part", sqlitefile.FileState{HasSHM: true}, "WAL", Warning, "mirror.db-shm"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -32,7 +32,7 @@ func TestFileModes(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			f := newFacts(t)
-			f.files = sqlitefile.Footprint{Dir: "dir", Exists: tc.exists}
+			f.files = sqlitefile.FileState{Dir: "dir", Exists: tc.exists}
 			f.access = func(path string, write bool) error {
 				if (accessCall{filepath.Base(path), write}) == tc.denied {
 					return fs.ErrPermission

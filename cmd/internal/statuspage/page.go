@@ -206,4 +206,4 @@ const shownDrift = 12
 func (v *view) Drift() []store.DriftRecord { return v.drift[:min(len(v.drift), shownDrift)] }
 func (v *view) MoreDrift() int             { return max(0, len(v.drift)-shownDrift) }
 
-func (v *view) Files() sqlitefile.Footprint { return v.files }
+func (v *view) Files() sqlitefile.FileState { return v.files }

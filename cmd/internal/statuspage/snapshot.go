@@ -26,7 +26,7 @@ type snapshot struct {
 	outbox    outbox.Stats
 	outboxErr error
 
-	files    sqlitefile.Footprint // of the mirror
+	files    sqlitefile.FileState // of the mirror
 	filesErr error
 }
 
@@ -70,7 +70,7 @@ func (s *snapshots) lastTaken() time.Time {
 
 func take(ctx context.Context, o Options, tally *store.RunTally, now time.Time) *snapshot {
 	s := &snapshot{taken: now}
-	s.files, s.filesErr = sqlitefile.MeasureFootprint(o.Mirror) // before SQLite makes files of its own beside it
+	s.files, s.filesErr = sqlitefile.ReadFileState(o.Mirror) // before SQLite makes files of its own beside it
 	if err := s.readMirror(ctx, o, tally); err != nil {
 		*s = snapshot{taken: now, files: s.files, filesErr: s.filesErr, err: err}
 	}
