@@ -49,7 +49,8 @@ func TestUndeclaredColumnIsPersonal(t *testing.T) {
 	}
 }
 
-// A function that is given a column's name or description, or a whole column, serves columns nobody has thought of yet.
+// A function that is given a column's name or description, or a whole column, serves columns nobody
+// has thought of yet.
 func TestNoConstructorMakesAColumnPublic(t *testing.T) {
 	t.Parallel()
 	files, err := fs.Glob(os.DirFS("."), "*.go")

@@ -15,14 +15,14 @@ type Stream struct {
 	Partition string   // the root's first natural key column, where no field feeds that; else ""
 	Passes    []string // Live, or Live and Removed
 	Dates     Dates
-	Created   []string // columns of the root with the time of creation: the first that is filled; nil: none
-	FullJob   string   // the job on schedule that reads the whole list: FullRequests or FullEquipments
+	Created   []string // columns of the root with the time of creation, the first filled one counts
+	FullJob   string   // the scheduled job that reads the whole list
 }
 
 // Dates are the query parameters that filter a list by date, both days included.
 type Dates struct {
 	From, To string
-	Updates  bool // they filter by the last update; else by creation, and only a full read sees changes
+	Updates  bool // by the last update; else by creation: only full reads see changes
 }
 
 // Passes over a stream.

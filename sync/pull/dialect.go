@@ -34,7 +34,8 @@ func (d *Dialect) setTraits(s *Stream, t Traits) {
 	d.Streams = streams
 }
 
-// ParseDialect reads what _meta remembers; the zero Dialect when that is nothing or of another time.
+// ParseDialect reads what _meta remembers; the zero Dialect when that is nothing or of another
+// time.
 func ParseDialect(text string) Dialect {
 	var d Dialect
 	if json.Unmarshal([]byte(text), &d) != nil {

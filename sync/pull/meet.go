@@ -11,7 +11,8 @@ import (
 	"solarmirror/sync/scan"
 )
 
-// meet finds out how the platform lists a stream. Once it has, the mirror is that platform's: a mistyped address does not bind it.
+// meet finds out how the platform lists a stream. Once it has, the mirror is that platform's: a
+// mistyped address does not bind it.
 func (e *Engine) meet(ctx context.Context, s *Stream, whole bool) (Traits, error) {
 	traits, err := e.ensureDialect(ctx, s, whole)
 	if err != nil || e.dryRun {
@@ -20,8 +21,8 @@ func (e *Engine) meet(ctx context.Context, s *Stream, whole bool) (Traits, error
 	return traits, e.Mirror.Bind(ctx, e.Client.BaseURL())
 }
 
-// ensureDialect finds out what is not known yet of how the platform answers, one stream at a time. Before a whole reading the first page is
-// asked for anew, once in a run.
+// ensureDialect finds out what is not known yet of how the platform answers, one stream at a time.
+// Before a whole reading the first page is asked for anew, once in a run.
 func (e *Engine) ensureDialect(ctx context.Context, s *Stream, whole bool) (Traits, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -35,8 +36,9 @@ func (e *Engine) ensureDialect(ctx context.Context, s *Stream, whole bool) (Trai
 	return e.dialect.Streams[s.Name], nil
 }
 
-// meetAgain has the dialect found anew, once in a run, for a reading that used an older one in vain. It says whether the numbering of
-// pages has changed, so that reading again can help. Other streams go on with the old dialect until the new one is whole.
+// meetAgain has the dialect found anew, once in a run, for a reading that used an older one in
+// vain. It says whether the numbering of pages has changed, so that reading again can help. Other
+// streams go on with the old dialect until the new one is whole.
 func (e *Engine) meetAgain(ctx context.Context, r *reading) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -98,8 +100,9 @@ const beyond = "2999-01-01"
 // longAgo is a date before which nothing was updated.
 const longAgo = "2000-01-01"
 
-// findTraits asks for what was updated in the far future: nothing. A platform that answers with rows
-// ignores the dates, and every reading of it is a whole one. A total that is not 0 there counts another list.
+// findTraits asks for what was updated in the far future: nothing. A platform that answers with
+// rows ignores the dates, and every reading of it is a whole one. A total that is not 0 there
+// counts another list.
 func (e *Engine) findTraits(ctx context.Context, t *Traits, s *Stream) error {
 	t.IgnoresDates, t.ForeignTotals, t.EmptyStatus = false, false, 0
 	page, err := e.Client.Probe(ctx, s.Resource, filterOf(schema.Live, beyond, ""), t.First, t.Limit)
@@ -134,8 +137,8 @@ func (e *NumberingError) Error() string {
 	return fmt.Sprintf("the first page of %s is no longer page %d; run \"solarmirror sync %[1]s --full\"", e.Stream, e.First)
 }
 
-// checkNumbering fails where page 0 has become another page than page 1, or has ceased to: then the first
-// page would be read past without a word.
+// checkNumbering fails where page 0 has become another page than page 1, or has ceased to: then the
+// first page would be read past without a word.
 func (e *Engine) checkNumbering(ctx context.Context, r *reading) error {
 	if e.Paging.FirstPage != scan.FindFirstPage {
 		return nil

@@ -17,8 +17,8 @@ type job struct {
 	repaired map[store.NaturalKey]Difference
 }
 
-// syncStream reads the passes of a stream, each from its watermark on or whole. When all of them were read whole, it was
-// a sweep: what it did not find is missing.
+// syncStream reads the passes of a stream, each from its watermark on or whole. When all of them
+// were read whole, it was a sweep: what it did not find is missing.
 func (e *Engine) syncStream(ctx context.Context, j *job) error {
 	readings, err := e.sinceWatermarks(ctx, j)
 	if err != nil {

@@ -28,7 +28,8 @@ type reading struct {
 // whole says whether everything is read, whatever its date.
 func (r *reading) whole() bool { return r.from == "" }
 
-// readFitting reads, and once more with the dialect found anew when what was remembered of it no longer fits.
+// readFitting reads, and once more with the dialect found anew when what was remembered of it no
+// longer fits.
 func (e *Engine) readFitting(ctx context.Context, j *job, r *reading) error {
 	r.traits = e.traits(r.stream)
 	err := e.read(ctx, j, r)
@@ -67,7 +68,8 @@ func (e *Engine) read(ctx context.Context, j *job, r *reading) error {
 	return nil
 }
 
-// scanOptions is what is known of the platform before the scan. A whole reading finds out anew which page sizes are honoured.
+// scanOptions is what is known of the platform before the scan. A whole reading finds out anew
+// which page sizes are honoured.
 func (r *reading) scanOptions(inFlight int) scan.Options {
 	o := scan.Options{Limit: r.traits.Limit, InFlight: inFlight, IgnoreTotal: r.traits.ForeignTotals, LookBeyond: r.whole()}
 	if !r.whole() {

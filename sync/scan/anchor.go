@@ -2,10 +2,12 @@ package scan
 
 import "slices"
 
-// anchor returns where in the path a slice follows on what was read, -1 when it cannot be vouched for. Its first row must have been read in this
-// round and be unchanged; and so must, after it in the path, more than half of those rows that should stand in the slice, and one at least. Then
-// no row that has not moved itself can stand between what was read and this slice. Two unchanged rows anywhere in the slice would not do: those may
-// have moved past rows that were not read, though nothing in them has changed.
+// anchor returns where in the path a slice follows on what was read, -1 when it cannot be vouched
+// for. Its first row must have been read in this round and be unchanged; and so must, after it in
+// the path, more than half of those rows that should stand in the slice, and one at least. Then no
+// row that has not moved itself can stand between what was read and this slice. Two unchanged rows
+// anywhere in the slice would not do: those may have moved past rows that were not read, though
+// nothing in them has changed.
 func (s *Scan) anchor(records []Record) int {
 	if len(records) == 0 || !s.unchanged(records[0]) {
 		return -1
@@ -46,7 +48,8 @@ func lastIndex(ids []uint64, id uint64) int {
 	return -1
 }
 
-// maxPath is how many rows the path is cut to when it has twice as many. A step back over more than those goes on to the start of the list.
+// maxPath is how many rows the path is cut to when it has twice as many. A step back over more than
+// those goes on to the start of the list.
 const maxPath = 4096
 
 // extend makes a slice the end of the path, from the given place on.

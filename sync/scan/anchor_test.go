@@ -2,7 +2,8 @@ package scan
 
 import "testing"
 
-// A scan has read rows 1 to 60; 33 has changed since. What the next slice begins with decides whether it follows.
+// A scan has read rows 1 to 60; 33 has changed since. What the next slice begins with decides
+// whether it follows.
 func TestAnchor(t *testing.T) {
 	t.Parallel()
 	rows := func(ids ...uint64) (list []Record) {

@@ -9,8 +9,8 @@
 //
 // What a platform says about its pages is not believed. A row's place is known from the rows around
 // it, which were read before; the end of the list, from pages behind it that hold nothing new; the
-// honoured page sizes, from parts of the first page asked for again; the total is only ever a reason
-// to read once more.
+// honoured page sizes, from parts of the first page asked for again; the total is only ever a
+// reason to read once more.
 //
 // # Anchored slices
 //
@@ -25,14 +25,14 @@
 //
 // # Pages of one size
 //
-// Where only one size can be relied on, pages are read forward until two in a row bring nothing new,
-// and then backward. Between two pages, in the seam, a row may be missed: it may have passed from one to
-// the other between their answers. A seam is closed by an answer that holds rows of both sides, in
-// order. Lists that move close their seams so, since pages are cut elsewhere each time. Where nothing
-// moved, seams are closed by that: everything up to the seam was the same in the second reading, which
-// asks by other addresses where it can, as answers may come from a cache. Seams that stay open
-// are read again, then the whole list, eight times at most. Findings.Promise says when a pass rests
-// on sameness.
+// Where only one size can be relied on, pages are read forward until two in a row bring nothing
+// new, and then backward. Between two pages, in the seam, a row may be missed: it may have passed
+// from one to the other between their answers. A seam is closed by an answer that holds rows of
+// both sides, in order. Lists that move close their seams so, since pages are cut elsewhere each
+// time. Where nothing moved, seams are closed by that: everything up to the seam was the same in
+// the second reading, which asks by other addresses where it can, as answers may come from a cache.
+// Seams that stay open are read again, then the whole list, eight times at most. Findings.Promise
+// says when a pass rests on sameness.
 //
 // # Totals
 //

@@ -38,7 +38,8 @@ func (s *Scan) readFirst(ctx context.Context, emit emitter) (ended bool, err err
 	return ended, err
 }
 
-// startAt is where the round goes on after the first page: behind it, or where the scan was cut off.
+// startAt is where the round goes on after the first page: behind it, or where the scan was cut
+// off.
 func (s *Scan) startAt(rows int) int {
 	if s.rounds == 1 && s.Resume != nil {
 		return max(rows, s.Resume.Cursor)
@@ -114,8 +115,8 @@ func beyond(first []uint64, records []Record) (list []Record) {
 const fewRows = 4
 
 // pageNumbersCount fails where the second page of a list is its first page in every size, so that
-// it cannot be told whether the platform looks at the page number. A page of another size that holds
-// more shows that the list does not end on its first page.
+// it cannot be told whether the platform looks at the page number. A page of another size that
+// holds more shows that the list does not end on its first page.
 func (s *Scan) pageNumbersCount(ctx context.Context, first []uint64) error {
 	for _, limit := range append([]int{odd(len(first) / 2)}, usualLimits()...) {
 		if limit >= len(first) || len(first) <= fewRows {

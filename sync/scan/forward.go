@@ -107,8 +107,8 @@ const (
 	maxAhead  = 600
 )
 
-// following plans what to fetch while a span is looked at, as far as there is a list to fetch. Where
-// its end is not known no more is planned than can be on its way.
+// following plans what to fetch while a span is looked at, as far as there is a list to fetch.
+// Where its end is not known no more is planned than can be on its way.
 func (s *Scan) following(at span) []span {
 	var plan []span
 	for len(plan) < s.planned() && (s.total < 0 || at.end() < s.total) {

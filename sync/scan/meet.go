@@ -50,8 +50,9 @@ type meeting struct {
 	first int
 }
 
-// ask returns the pages 0 and 1 of a limit, and whether each was refused. Only the first page is asked for
-// where its number is given. The error is the last refusal where both were, or another failure.
+// ask returns the pages 0 and 1 of a limit, and whether each was refused. Only the first page is
+// asked for where its number is given. The error is the last refusal where both were, or another
+// failure.
 func (m *meeting) ask(ctx context.Context, limit int) (pages [2][][]byte, refused [2]bool, err error) {
 	numbers := []int{0, 1}
 	if m.first != FindFirstPage {
@@ -75,8 +76,8 @@ func (m *meeting) ask(ctx context.Context, limit int) (pages [2][][]byte, refuse
 	return pages, refused, err
 }
 
-// accepts says whether a page of the limit is answered at all. A list that is not empty has a page 1
-// or a page 0.
+// accepts says whether a page of the limit is answered at all. A list that is not empty has a page
+// 1 or a page 0.
 func (m *meeting) accepts(ctx context.Context, limit int) (bool, error) {
 	if m.first == FindFirstPage {
 		if _, err := m.probe(ctx, 1, limit); err == nil || !Refused(err) {
@@ -90,9 +91,9 @@ func (m *meeting) accepts(ctx context.Context, limit int) (bool, error) {
 	return err == nil, err
 }
 
-// findLimit finds the greatest limit up to the wanted one that is not refused: the one found before,
-// one of the usual ones, or one between that and the next that was tried. The wanted one must be
-// refused twice: a passing fault looks the same.
+// findLimit finds the greatest limit up to the wanted one that is not refused: the one found
+// before, one of the usual ones, or one between that and the next that was tried. The wanted one
+// must be refused twice: a passing fault looks the same.
 func (m *meeting) findLimit(ctx context.Context, wanted, before int) error {
 	low, refused := 0, []int{} // accepted, and tried in vain
 	for _, limit := range append([]int{wanted, before}, usualLimits()...) {
@@ -151,10 +152,10 @@ func (m *meeting) findLimit(ctx context.Context, wanted, before int) error {
 }
 
 // findFirst tells apart platforms that count pages from 1, from 0, and from 1 but answer 0 as if it
-// were 1. A list of one page may look like the last of these where a platform answers a page behind the
-// end with the last one: then smaller limits are asked for. To take 1 for 0 costs some requests; to
-// take 0 for 1 would hide the first page. So 1 is believed only where page 0 is refused, empty or
-// the same as page 1 although there are more rows.
+// were 1. A list of one page may look like the last of these where a platform answers a page behind
+// the end with the last one: then smaller limits are asked for. To take 1 for 0 costs some
+// requests; to take 0 for 1 would hide the first page. So 1 is believed only where page 0 is
+// refused, empty or the same as page 1 although there are more rows.
 func (m *meeting) findFirst(ctx context.Context) error {
 	longest := 0
 	for i, limit := range append([]int{m.Limit}, smallLimits(m.Limit)...) {

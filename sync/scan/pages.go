@@ -44,11 +44,11 @@ type alternative struct {
 }
 
 // readPages reads the list forward, until two pages in a row bring nothing new, and then backward.
-// Between two pages, in the seam, a row may be missed. A seam is closed by an answer that holds rows
-// of both sides: whatever stands between them is in it. Lists that move close most of their seams so, since
-// pages are cut elsewhere each time. Where nothing has moved seams are closed by that: everything up
-// to the seam and the page behind it was read twice, in other places, and was the same. proven
-// says that all are closed.
+// Between two pages, in the seam, a row may be missed. A seam is closed by an answer that holds
+// rows of both sides: whatever stands between them is in it. Lists that move close most of their
+// seams so, since pages are cut elsewhere each time. Where nothing has moved seams are closed by
+// that: everything up to the seam and the page behind it was read twice, in other places, and was
+// the same. proven says that all are closed.
 func (s *Scan) readPages(ctx context.Context, emit emitter) (proven bool, err error) {
 	if s.pages.seenIn == nil {
 		s.pages.seenIn = map[uint64][4]place{}
@@ -87,8 +87,8 @@ func (s *Scan) readPages(ctx context.Context, emit emitter) (proven bool, err er
 	return true, nil
 }
 
-// thinPage returns a page that is not the last and holds fewer rows than others, unless as many rows
-// were found as the platform counts.
+// thinPage returns a page that is not the last and holds fewer rows than others, unless as many
+// rows were found as the platform counts.
 func (s *Scan) thinPage() (thin SparseError, ok bool) {
 	if s.total >= 0 && s.seen >= s.total {
 		return SparseError{}, false
@@ -267,9 +267,10 @@ func (s *Scan) readPagesBackward(ctx context.Context, emit emitter) (moved int, 
 	return moved, nil
 }
 
-// findAlternatives looks for other limits that pages can be asked for with: answers may be cached by
-// address, so that the same address shows nothing twice; and pages of another size have their edges
-// elsewhere. It is called right before they are used, or it would itself fill the cache too early.
+// findAlternatives looks for other limits that pages can be asked for with: answers may be cached
+// by address, so that the same address shows nothing twice; and pages of another size have their
+// edges elsewhere. It is called right before they are used, or it would itself fill the cache too
+// early.
 func (s *Scan) findAlternatives(ctx context.Context) error {
 	p := &s.pages
 	if p.settled || len(p.answers) < 2 {
@@ -338,8 +339,8 @@ func (s *Scan) openSeams() (open []int) {
 	return open
 }
 
-// seenTogether says whether an answer held so many of the rows in this order. A row that was touched
-// and stands elsewhere now, unchanged, does not count.
+// seenTogether says whether an answer held so many of the rows in this order. A row that was
+// touched and stands elsewhere now, unchanged, does not count.
 func (s *Scan) seenTogether(ids []uint64, wanted int) bool {
 	last := map[int]place{} // by answer
 	counts := map[int]int{}

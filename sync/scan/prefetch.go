@@ -9,11 +9,13 @@ import (
 	"solarmirror/sync/platform"
 )
 
-// prefetch fetches the spans that come next, and identifies their records, while the present one is being looked at. It belongs to one goroutine.
+// prefetch fetches the spans that come next, and identifies their records, while the present one is
+// being looked at. It belongs to one goroutine.
 type prefetch struct {
 	Source
 	slots chan struct{} // one entry per span being fetched
-	// beforeWait is called before get waits for a page, unless that comes shortly; its error becomes get's. Nil when nobody wants to know.
+	// beforeWait is called before get waits for a page, unless that comes shortly; its error
+	// becomes get's. Nil when nobody wants to know.
 	beforeWait func() error
 
 	queue   []*future
@@ -33,8 +35,8 @@ type future struct {
 	err   error
 }
 
-// get returns the page of a span and its records, and has those that are planned after it fetched meanwhile. What was fetched ahead for
-// another plan is thrown away.
+// get returns the page of a span and its records, and has those that are planned after it fetched
+// meanwhile. What was fetched ahead for another plan is thrown away.
 func (p *prefetch) get(ctx context.Context, at span, then []span) (*platform.Page, []Record, error) {
 	plan := append([]span{at}, then...)
 	if !p.follows(plan) {
@@ -54,7 +56,8 @@ func (p *prefetch) get(ctx context.Context, at span, then []span) (*platform.Pag
 	return first.page, first.rows, first.err
 }
 
-// shortWait is how long a wait may be that is not worth a commit: each costs a fixed amount for every table.
+// shortWait is how long a wait may be that is not worth a commit: each costs a fixed amount for
+// every table.
 const shortWait = 20 * time.Millisecond
 
 // wait waits for a page.

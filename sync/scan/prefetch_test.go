@@ -56,7 +56,8 @@ func (g *gate) hasBegun(queue []*future) bool {
 	return !slices.ContainsFunc(queue, func(f *future) bool { return !slices.Contains(g.begun, f.span) })
 }
 
-// What was planned is fetched once; another plan throws away what was fetched for the old one, and waits until that has ended.
+// What was planned is fetched once; another plan throws away what was fetched for the old one, and
+// waits until that has ended.
 func TestPrefetch(t *testing.T) {
 	t.Parallel()
 	spans := func(pages ...int) []span {
@@ -118,7 +119,8 @@ func TestPrefetchTellsOfLongWaits(t *testing.T) {
 	})
 }
 
-// A scan has no more requests on their way than it may, and none when it has ended, whether it came to its end, failed or was left.
+// A scan has no more requests on their way than it may, and none when it has ended, whether it came
+// to its end, failed or was left.
 func TestScanPrefetchesWithinItsLimit(t *testing.T) {
 	t.Parallel()
 	failing := errors.New("no more")
@@ -180,8 +182,8 @@ func TestScanLooksNoFurtherAhead(t *testing.T) {
 	}
 }
 
-// While one request is tried again the others go on: the limiter is kept full as long as that takes them to read ten spans more, and never are
-// more on their way than may be.
+// While one request is tried again the others go on: the limiter is kept full as long as that takes
+// them to read ten spans more, and never are more on their way than may be.
 func TestScanReadsOnWhileOneIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	l := newMovingList(1, "id", 2000, churn{})

@@ -113,7 +113,8 @@ func samePrefix(a, b []uint64) bool {
 
 // take checks a slice against what was read, remembers it, and hands on the rows that are new or
 // changed. Rows behind all those known continue the list while it is read forward; the place of any
-// other new row, and of one that has changed, is left open. The bytes of the rows are gone afterwards.
+// other new row, and of one that has changed, is left open. The bytes of the rows are gone
+// afterwards.
 func (s *Scan) take(at span, page *platform.Page, records []Record, emit emitter) error {
 	s.responses++
 	s.checkOrder(at.start(), records)

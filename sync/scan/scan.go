@@ -17,7 +17,8 @@ type Record struct {
 	ID     uint64    // stands for Key while the pass lasts, or for Raw of a record without a key
 }
 
-// Slice is what one answer added to a pass: the records that the pass had not met before in this form.
+// Slice is what one answer added to a pass: the records that the pass had not met before in this
+// form.
 type Slice struct {
 	Page    *platform.Page
 	Records []Record
@@ -126,7 +127,8 @@ type mark struct {
 // maxRounds is how often a list is read whole before it counts as unstable.
 const maxRounds = 8
 
-// enoughRounds is after how many rounds in order a total that is too high no longer asks for another.
+// enoughRounds is after how many rounds in order a total that is too high no longer asks for
+// another.
 const enoughRounds = 4
 
 // minAnchoredLimit is the least limit with which the planner always finds an overlap.

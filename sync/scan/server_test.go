@@ -239,7 +239,8 @@ func (v *server) readable(wanted int) string {
 	case n == 0 && (v.end == "404" || v.end == "400"):
 		return "an empty list is refused"
 	}
-	// Where the whole list is one page and is answered again for the next one, the page number may as well be ignored.
+	// Where the whole list is one page and is answered again for the next one, the page number may
+	// as well be ignored.
 	least := len(v.rows) + 1
 	for _, limit := range append(usualLimits(), wanted) { // others cannot be guessed
 		if size := v.effective(limit); size > 0 && limit <= wanted {

@@ -70,7 +70,8 @@ func inParallel(t *testing.T, n int, try func(seed uint64)) {
 	group.Wait()
 }
 
-// A still server is read exactly wherever any client could read it, and loudly not where none could.
+// A still server is read exactly wherever any client could read it, and loudly not where none
+// could.
 func TestStillServers(t *testing.T) {
 	t.Parallel()
 	var exact, unreadable, failed atomic.Int64

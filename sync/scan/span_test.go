@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever the cap and wherever the cursor, the next span goes on from it, overlaps what was read, and asks for no more than the
-// cap.
+// Whatever the cap and wherever the cursor, the next span goes on from it, overlaps what was read,
+// and asks for no more than the cap.
 func TestNextSpanAlwaysProgresses(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -47,7 +47,8 @@ func TestNextSpanExhaustively(t *testing.T) {
 	}
 }
 
-// At a cap of 50 the overlap costs no more than a third more requests, and PlannedRequests is about right.
+// At a cap of 50 the overlap costs no more than a third more requests, and PlannedRequests is about
+// right.
 func TestNextSpanCost(t *testing.T) {
 	t.Parallel()
 	for _, rows := range []int{500, 1_000, 10_000, 100_000, 300_000} {
