@@ -6,7 +6,7 @@
 // file of its own as newXCommand(*app). A command parses its arguments, calls one
 // function of a lower floor and prints what came back. It calls the files that all
 // share (app.go, open.go, exit.go) and the packages below cmd/internal, never another
-// command's file; only run has several files. Data goes to stdout; logs, progress
+// command's file; only run and outbox have several files. Data goes to stdout; logs, progress
 // and errors go to stderr. A command returns errors, it never exits: exit.go alone
 // turns an error into the process's exit code.
 //
