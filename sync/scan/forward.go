@@ -46,7 +46,11 @@ func (s *Scan) readForward(ctx context.Context, emit emitter) error {
 			return err
 		}
 		if ended(s.end) {
-			return nil
+			capped, err := s.cappedAtEnd(ctx)
+			if err != nil || !capped {
+				return err
+			}
+			s.end.stray = maxStray + 1
 		}
 		if s.end.stray > maxStray || len(records) > at.limit {
 			s.usePages()
@@ -54,6 +58,16 @@ func (s *Scan) readForward(ctx context.Context, emit emitter) error {
 			return errOtherSizes
 		}
 	}
+}
+
+// cappedAtEnd says whether there are rows behind an end that only short slices speak for, each of
+// which ended elsewhere: the platform gives fewer rows than asked for. In a list that grows there are
+// rows, too, but others each time.
+func (s *Scan) cappedAtEnd(ctx context.Context) (bool, error) {
+	if s.end.total || s.end.same > 0 {
+		return false, nil
+	}
+	return s.standsStill(ctx, nextSpan(s.cursor, s.Limit/2))
 }
 
 // endProof is what speaks for the end of a list.

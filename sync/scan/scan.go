@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 
 	"solarmirror/sync/platform"
 )
@@ -192,7 +193,12 @@ func (s *Scan) run(ctx context.Context, emit emitter) error {
 		}
 		switch {
 		case proven && missing <= 0:
-			return s.lookBeyond(ctx)
+			if more, err := s.lookBeyond(ctx); err != nil || !more {
+				return err
+			}
+			if s.rounds > enoughRounds {
+				return &UnstableError{Rounds: s.rounds, Emptied: true}
+			}
 		case proven && (before == s.seen && s.carried == s.seen || inOrder == enoughRounds):
 			s.findings.Total, s.findings.Found = s.total, s.total-missing
 			return s.proveEnd(ctx)
@@ -271,28 +277,55 @@ func (s *Scan) proveEnd(ctx context.Context) error {
 	return nil
 }
 
-// lookBeyond fails where there are rows some pages behind the end: the platform filters after it
-// cuts the list into pages, so that some are empty.
-func (s *Scan) lookBeyond(ctx context.Context) error {
+// lookBeyond says whether there are rows right behind the end: the list was answered with nothing
+// for a while, or has grown; in a list that grows they are others each time. It fails where there
+// are some a few pages behind an empty one: the platform filters after it cuts the list into pages.
+func (s *Scan) lookBeyond(ctx context.Context) (more bool, err error) {
 	if !s.LookBeyond {
-		return nil
+		return false, nil
 	}
 	end := (s.cursor + s.Limit - 1) / s.Limit
 	if s.paged {
 		end = len(s.pages.bounds) - 1
 	}
-	for _, more := range []int{2, 5, 11} {
-		_, records, err := s.probe(ctx, span{end + more, s.Limit, 0})
+	for _, behind := range []int{2, 5, 11} {
+		_, records, err := s.probe(ctx, span{end + behind, s.Limit, 0})
 		if err != nil {
-			return err
+			return false, err
 		}
-		for _, r := range records {
-			if _, known := s.known[r.ID]; !known {
-				return &SparseError{Page: end, Full: len(records)}
-			}
+		if !s.holdsUnmet(records) {
+			continue
 		}
+		_, right, err := s.probe(ctx, span{end, s.Limit, 0})
+		if err != nil || len(right) > 0 { // the list has grown, or see below
+			break
+		}
+		return false, &SparseError{Page: end, Full: len(records)}
 	}
-	return nil
+	return s.standsStill(ctx, span{end, s.Limit, 0}) // last: by now an outage may be over
+}
+
+// standsStill says whether a span has a row that the round has not read, and ends with the same row
+// when it is asked for again.
+func (s *Scan) standsStill(ctx context.Context, at span) (bool, error) {
+	last := uint64(0)
+	for range 2 {
+		_, records, err := s.probe(ctx, at)
+		if err != nil || !s.holdsUnmet(records) {
+			return false, err
+		}
+		id := records[len(records)-1].ID
+		if id == last {
+			return true, nil
+		}
+		last = id
+	}
+	return false, nil
+}
+
+// holdsUnmet says whether a row is among these that the round has not read.
+func (s *Scan) holdsUnmet(records []Record) bool {
+	return slices.ContainsFunc(records, func(r Record) bool { return !s.met(r) })
 }
 
 // fold makes 32 bits of a hash: enough to tell two versions of one row apart.

@@ -140,3 +140,25 @@ func TestScanOfPagesThatRepeat(t *testing.T) {
 	}
 	t.Logf("%d of %d passes were whole", clean, drawn)
 }
+
+// A platform that honours the limit on its first page and gives fewer rows on every later one is
+// not read as if it had ended there.
+func TestScanOfListWhoseLaterPagesAreShorter(t *testing.T) {
+	t.Parallel()
+	for _, later := range []int{10, 25, 30, 45, 49} {
+		for _, rows := range []int{51, 60, 130, 230, 400} {
+			l := newMovingList(1, "created-desc", rows, churn{})
+			s := New(fetching(func(ctx context.Context, at span) (*platform.Page, error) {
+				page, err := l.fetch(ctx, at)
+				if at.page > 0 && len(page.Records) > later {
+					page.Records = page.Records[:later]
+				}
+				return page, err
+			}), Options{Limit: 50, InFlight: 1})
+			found, err := collect(s.Slices(t.Context()))
+			if lost := l.lost(found); err == nil && len(lost) > 0 {
+				t.Errorf("%d rows on later pages: %d of %d rows lost", later, len(lost), rows)
+			}
+		}
+	}
+}
