@@ -1,6 +1,6 @@
 package schema
 
-// Marts: what analysts open first. Each is a physical table, derived from the tables of records and history by package store. Names and places
+// Marts: what analysts open first. Each is a physical table, derived from the tables of records and history by package marts. Names and places
 // are those of the deal's row that speaks for it (see BiRequests); dates named *_date are days in the platform's time zone.
 
 // MartTables are the tables derived from others.

@@ -73,7 +73,7 @@ func fields(groups ...string) []string {
 // Every documented field has one column, and no column waits for a field that is not documented.
 func TestEveryFieldHasItsColumn(t *testing.T) {
 	t.Parallel()
-	for root, want := range documented {
+	for _, root := range schema.Roots() {
 		claimed := map[string]string{}
 		root.Walk(func(table *schema.Table) {
 			for _, c := range table.Columns {
@@ -85,7 +85,7 @@ func TestEveryFieldHasItsColumn(t *testing.T) {
 				}
 			}
 		})
-		if diff := cmp.Diff(want, slices.Sorted(maps.Keys(claimed))); diff != "" {
+		if diff := cmp.Diff(documented[root], slices.Sorted(maps.Keys(claimed))); diff != "" {
 			t.Errorf("fields of %s (-documented +with a column):\n%s", root.Name, diff)
 		}
 	}

@@ -25,6 +25,17 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+// Users choose a mart by the list in README.md.
+func TestReadmeNamesEveryMart(t *testing.T) {
+	t.Parallel()
+	readme := readFile(t, "../README.md")
+	for _, table := range schema.MartTables {
+		if !strings.Contains(readme, "`"+table.Name+"`") {
+			t.Errorf("README.md does not name %s under Query", table.Name)
+		}
+	}
+}
+
 func readFile(t *testing.T, name string) string {
 	t.Helper()
 	content, err := os.ReadFile(name)

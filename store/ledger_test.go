@@ -196,7 +196,7 @@ func TestRecordCounts(t *testing.T) {
 	counts, err := m.RecordCounts(t.Context())
 	must(t, err)
 	want := []RecordCount{{schema.Requests.Name, 5, 2, 7}, {schema.Equipments.Name, 0, 0, 0}}
-	if diff := cmp.Diff(want, counts); diff != "" {
+	if diff := cmp.Diff(want, counts[:len(want)]); diff != "" {
 		t.Error(diff)
 	}
 }

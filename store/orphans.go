@@ -27,7 +27,7 @@ func (m *Mirror) Orphans(ctx context.Context, root *schema.Table) ([]Orphan, err
 }
 
 // DeleteOrphans deletes the rows of the orphans and returns the orphans. The marts are not told:
-// see [Mirror.RebuildMarts].
+// the caller calls marts.Rebuild.
 func (tx *Tx) DeleteOrphans(root *schema.Table) ([]Orphan, error) {
 	if err := tx.usable(); err != nil {
 		return nil, fmt.Errorf("delete orphans of %s: %w", root.Name, err)

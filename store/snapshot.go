@@ -40,7 +40,7 @@ func (m *Mirror) Snapshot(ctx context.Context) (*Snapshot, error) {
 }
 
 // Layout is a number that changes whenever the whole file was rewritten or its tables or indices
-// changed: after a migration, and after Forget and RebuildMarts, which follow changes of records
+// changed: after a migration, and after forget.Person and marts.Rebuild, which follow changes of records
 // without a trace in their _changed_at.
 func (s *Snapshot) Layout() int64 { return s.layout }
 

@@ -60,6 +60,7 @@ func floorsOfTests() map[string][]string {
 	return map[string][]string{
 		"store/marts":   {"store/publish"},
 		"store/publish": {"store/forget"},
+		simulation:      {"schema"},
 		"sync/pull":     {simulation, "store/forget", "store/publish"},
 		"sync/push":     {simulation},
 	}

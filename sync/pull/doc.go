@@ -110,14 +110,14 @@
 // of a transaction are about ten records.
 //
 // The benchmarks, Scan, FirstLoad, Resync and Throttled, read over real HTTP, and count this process alone. The stages have their own: the scanner
-// of pages in package platform, hashes, keys and flattening in package flatten, writing, looking up and marts in package store.
+// of pages in package platform, hashes, keys and flattening in package flatten, writing and looking up in package store, marts in package marts.
 //
 //	go test ./sync/pull -run '^$' -bench . -benchtime 2x
-//	go test ./sync/platform ./sync/flatten -run '^$' -bench .
+//	go test ./sync/platform ./sync/flatten ./store ./store/marts -run '^$' -bench .
 //
 // # After a run
 //
-// When the run stands in the ledger the marts are brought up to date ([store.Mirror.RefreshMarts]); an interrupted run leaves that to the next. They are
+// When the run stands in the ledger the marts are brought up to date ([marts.Refresh]); an interrupted run leaves that to the next. They are
 // never part of a page's transaction.
 //
 // # Without the platform

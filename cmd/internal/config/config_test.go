@@ -118,7 +118,7 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		Publish: Publish{Path: "p.db", KeepExtra: []string{"/profitMargin", "/products/*/sku"}, KeepVersions: 3, PseudonymKeyFile: "p.key"},
 		Log:     Log{Level: "debug", Format: "json"},
 	}
-	fromFile := mustLoad(t, `
+	text := `
 		[platform]
 		base_url = "http://127.0.0.1:8900"
 		token = "s3cret"
@@ -160,23 +160,27 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		listen = ""
 		[log]
 		level = "debug"
-		format = "json"`)
-	if d := diff(want, fromFile); d != "" {
+		format = "json"`
+	if d := diff(want, mustLoad(t, text)); d != "" {
 		t.Errorf("from the file: %s", d)
 	}
 
-	var environ []string
-	for _, pair := range strings.Fields(`BASE_URL=http://127.0.0.1:8900 TOKEN=s3cret TIME_ZONE=America/Manaus PAGE_LIMIT=500
-		FIRST_PAGE=0 ENVELOPE=items REQUESTS_PER_SECOND=0.5 MAX_IN_FLIGHT=64 TIMEOUT=90s MAX_RETRY_WAIT=1h MAX_BODY=3KiB`) {
-		environ = append(environ, "SOLARMIRROR_PLATFORM_"+pair)
+	file := tomlFile{table: keys(), layer: layer{}}
+	file.read(text)
+	environ := []string{"PATH=/bin"}
+	for _, k := range keys() {
+		if k.name == "platform.token_file" { // not together with the token
+			continue
+		}
+		value, given := file.layer[k.name]
+		if !given {
+			t.Errorf("the file above does not set %s", k.name)
+		}
+		if value.text == "" { // an empty variable counts as not set
+			value.text = "off"
+		}
+		environ = append(environ, k.env()+"="+value.text)
 	}
-	environ = append(environ, "SOLARMIRROR_MIRROR_PATH=m.db", "SOLARMIRROR_MIRROR_OVERLAP_DAYS=0", "SOLARMIRROR_MIRROR_KEEP_DELETED_DAYS=400",
-		"SOLARMIRROR_OUTBOX_PATH=o.db", "SOLARMIRROR_OUTBOX_KEY_FILE=o.key", "SOLARMIRROR_OUTBOX_KEEP_DAYS=0", "SOLARMIRROR_OUTBOX_KEEP_AMBIGUOUS_DAYS=1",
-		"SOLARMIRROR_SCHEDULE_TIME_ZONE=UTC", "SOLARMIRROR_SCHEDULE_SYNC=@hourly", "SOLARMIRROR_SCHEDULE_FULL_EQUIPMENTS=1 * * * *",
-		"SOLARMIRROR_SCHEDULE_FULL_REQUESTS=2 3 1 * *", "SOLARMIRROR_SCHEDULE_PUSH=off", "SOLARMIRROR_SCHEDULE_PUBLISH=@daily", "SOLARMIRROR_SCHEDULE_VERIFY=5 4 * * 1-5",
-		"SOLARMIRROR_PUBLISH_PATH=p.db", "SOLARMIRROR_PUBLISH_MASK_PERSONAL_DATA=false", "SOLARMIRROR_PUBLISH_KEEP_EXTRA=/profitMargin, /products/*/sku",
-		"SOLARMIRROR_PUBLISH_KEEP_VERSIONS=3", "SOLARMIRROR_PUBLISH_PSEUDONYM_KEY_FILE=p.key",
-		"SOLARMIRROR_MARTS_POWER_UNIT=Wp", "SOLARMIRROR_HTTP_LISTEN=off", "SOLARMIRROR_LOG_LEVEL=debug", "SOLARMIRROR_LOG_FORMAT=json", "PATH=/bin")
 	if d := diff(want, mustLoad(t, "", environ...)); d != "" {
 		t.Errorf("from the environment: %s", d)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"solarmirror/schema"
 	"solarmirror/store"
 	"solarmirror/sync/schedule"
 )
@@ -208,9 +209,11 @@ func TestNothingToLookAt(t *testing.T) {
 	mirror, err := store.Open(t.Context(), w.mirror(), store.Options{Now: w.now})
 	must(t, err)
 	w.write(t, mirror, func(tx *store.Tx) error {
-		for _, at := range [][2]string{{"orders", "live"}, {"orders", "removed"}, {"budgets", "live"}, {"budgets", "removed"}, {"equipments", "live"}} {
-			if err := tx.SetWatermark(store.Watermark{Stream: at[0], Pass: at[1], CompleteThrough: now.Add(-time.Minute), LastFullScanAt: now}); err != nil {
-				return err
+		for _, s := range schema.Streams {
+			for _, pass := range s.Passes {
+				if err := tx.SetWatermark(store.Watermark{Stream: s.Name, Pass: pass, CompleteThrough: now.Add(-time.Minute), LastFullScanAt: now}); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
