@@ -181,7 +181,7 @@ var requestFreights = &Table{
 			requestKey(Surrogate),
 			text("/type", "Who carries the freight: CIF or FOB.", "Tipo").public(),
 			text("/zoneType", "Zone of delivery: Rural or Urbana.", "Zona").public(),
-			text("/timeRestriction", "Restriction of the delivery time.", "Restrição de horário").public(),
+			text("/timeRestriction", "Restriction of the delivery time.", "Restrição de horário").personal(),
 			text("/truckPossible", "Whether a truck can reach the place: Sim or Não.", "Acesso de caminhão").public(),
 			money("/price", "Price of the freight.", "Preço").public(),
 			text("/integrationData/id", "Identifier of the freight integration, where there is one.", "Integração: identificador").public(),

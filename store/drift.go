@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"strings"
 	"time"
 
 	"solarmirror/store/sqlitefile"
@@ -28,10 +30,12 @@ const addDriftSQL = `INSERT INTO _drift (stream, path, kind, example, occurrence
 	ON CONFLICT (stream, path, kind) DO UPDATE SET occurrences = occurrences + excluded.occurrences,
 	last_seen_at = excluded.last_seen_at, example = coalesce(example, excluded.example)`
 
-// Drift adds what was seen in a page to what was seen before: occurrences are added up, the first example is kept.
+// Drift adds what was seen in a page to what was seen before: occurrences are added up, the first
+// example is kept. Steps of a path that identify a person are written as *, since _drift is public.
 func (tx *Tx) Drift(stream string, list []Drift) error {
 	now := sqlitefile.FormatTime(tx.m.now())
 	for _, d := range list {
+		d.Path = withoutIdentities(d.Path)
 		_, err := tx.Exec(fmt.Sprintf("note drift of %s at %s", stream, d.Path), addDriftSQL,
 			stream, d.Path, d.Kind, sqlitefile.NullableText(d.Example), d.Occurrences, now, now)
 		if err != nil {
@@ -40,6 +44,20 @@ func (tx *Tx) Drift(stream string, list []Drift) error {
 	}
 	return nil
 }
+
+// withoutIdentities replaces the steps of a pointer that are data and no names of fields: an object
+// may be keyed by an e-mail address, a CPF or a telephone number.
+func withoutIdentities(path string) string {
+	steps := strings.Split(path, "/")
+	for i, step := range steps {
+		if strings.Contains(step, "@") || manyDigits.MatchString(step) {
+			steps[i] = "*"
+		}
+	}
+	return strings.Join(steps, "/")
+}
+
+var manyDigits = regexp.MustCompile(`(\d\D*){8}`)
 
 // ForgetDrift removes fields that were unknown and are no more.
 func (tx *Tx) ForgetDrift(stream string, paths []string) error {

@@ -174,10 +174,12 @@ func TestDrift(t *testing.T) {
 	note(Drift{"/profitMargin", "unknown", "0.18", 3}, Drift{"/discount", "type", "", 1})
 	now = start.Add(time.Hour)
 	note(Drift{"/profitMargin", "unknown", "0.20", 2}, Drift{"/discount", "type", `"12.50"`, 1}, Drift{"/profitMargin", "type", "x", 1})
+	note(Drift{"/form/ana@example.com/x", "unknown", "1", 1}, Drift{"/form/529.982.247-25/x", "unknown", "1", 1})
 	list, err := m.DriftList(t.Context())
 	must(t, err)
 	want := []DriftRecord{
 		{"orders", Drift{"/discount", "type", `"12.50"`, 2}, start, now},
+		{"orders", Drift{"/form/*/x", "unknown", "1", 2}, now, now},
 		{"orders", Drift{"/profitMargin", "type", "x", 1}, now, now},
 		{"orders", Drift{"/profitMargin", "unknown", "0.18", 5}, start, now},
 	}

@@ -110,6 +110,21 @@ func (l *layout) refuse(path string, mod *model) error {
 			sqlitefile.ErrNotMirror, path, strings.Join(slices.Sorted(maps.Keys(l.columns)), ", "))
 	case l.version > mod.version:
 		return &sqlitefile.NewerError{Path: path, Have: l.version, Know: mod.version}
+	case l.version == mod.version:
+		return l.refuseLost(path, mod)
+	}
+	return nil
+}
+
+// refuseLost returns an error when a table of records is missing. Made anew it would be empty, and
+// nothing would say so: the watermarks are past its records, and their keys are in the history.
+func (l *layout) refuseLost(path string, mod *model) error {
+	for t := range mod.roots {
+		if !l.Has(t) {
+			return fmt.Errorf("%w: %s: another program has dropped or renamed the table %s: give it back its name, or put back a copy made with `solarmirror backup` "+
+				"(its --help has the steps); without one, move the file away with its -wal and -shm and run `solarmirror sync` to read everything again",
+				sqlitefile.ErrCorrupt, path, t.Name)
+		}
 	}
 	return nil
 }

@@ -249,6 +249,26 @@ func TestRefusedFiles(t *testing.T) {
 	}
 }
 
+// A table of records that another program dropped or renamed is not made anew: it would be empty,
+// and no later sync would fill it.
+func TestLostTableIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, change := range []string{"DROP TABLE request_products", "ALTER TABLE requests RENAME TO mine"} {
+		path := mirrorPath(t)
+		m, err := Open(t.Context(), path, Options{})
+		must(t, err)
+		_, err = m.conn.ExecContext(t.Context(), change)
+		must(t, errors.Join(err, m.Close()))
+		_, err = Open(t.Context(), path, Options{})
+		_, errReading := OpenReadOnly(t.Context(), path)
+		for _, err := range []error{err, errReading} {
+			if !errors.Is(err, sqlitefile.ErrCorrupt) || !strings.Contains(err.Error(), "has dropped or renamed the table request") {
+				t.Errorf("after %s: %v", change, err)
+			}
+		}
+	}
+}
+
 func TestOpenReadOnlyCreatesNothing(t *testing.T) {
 	t.Parallel()
 	path := mirrorPath(t)

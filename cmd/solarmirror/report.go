@@ -32,7 +32,7 @@ system's language, so that a scheduled report looks like the one made by hand.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := a.report(cmd.Context(), out, lang)
-			if errors.Is(err, report.ErrNoFile) || errors.Is(err, errLanguage) {
+			if errors.Is(err, report.ErrNoFile) || errors.Is(err, report.ErrNoPage) || errors.Is(err, errLanguage) {
 				return &usageError{command: cmd.CommandPath(), err: err}
 			}
 			return err

@@ -167,6 +167,21 @@ func personalColumns(t *schema.Table) (columns []schema.Column) {
 	return columns
 }
 
+// mentionColumns returns the columns in which a person may be mentioned: personal ones, and every
+// text of a record and its history, since people write such things into the name of a product.
+func mentionColumns(t *schema.Table) []schema.Column {
+	columns := personalColumns(t)
+	if schema.RootOf(t) == nil && t.Shape != schema.History {
+		return columns
+	}
+	for _, c := range t.Columns {
+		if c.Privacy == schema.Public && c.Type == schema.Text && (c.Path != "" || t.Shape == schema.History) && c.Clause == "" && !t.IsKey(c.Name) && !slices.Contains(t.Unique, c.Name) {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
 // blank returns SQL that empties a column.
 func blank(c schema.Column) string {
 	if c.Not {
@@ -223,6 +238,11 @@ func (e *erasure) deleteRejects() error {
 // blankExamples clears every example in _drift. A search for the person's values is not enough: the
 // record of an example is not stored, and may have changed since.
 func (e *erasure) blankExamples() error {
+	for _, identifier := range e.identifiers() { // of mirrors that took such steps over into paths
+		if err := e.change(schema.Drift, "deleted", "DELETE FROM _drift WHERE instr(lower(path), lower(?)) > 0", identifier); err != nil {
+			return err
+		}
+	}
 	return e.change(schema.Drift, "blanked", "UPDATE _drift SET example = NULL WHERE example IS NOT NULL")
 }
 
@@ -233,7 +253,7 @@ func (e *erasure) blankMentions() error {
 		if slices.Contains(schema.Derived(), t) {
 			continue
 		}
-		for _, c := range personalColumns(t) {
+		for _, c := range mentionColumns(t) {
 			for _, identifier := range e.identifiers() {
 				query := fmt.Sprintf("UPDATE %s SET %s WHERE instr(lower(%s), lower(?)) > 0", t.Name, blank(c), c.Name)
 				if err := e.change(t, "blanked", query, identifier); err != nil {

@@ -56,7 +56,9 @@ func TestForget(t *testing.T) {
 			('orders', '/', 'no id', CAST('{"cpf":"529.982.247-25","n":"Zulmira"}' AS BLOB), x'01', 1, '2026-01-01 00:00:00.000'),
 			('orders', '/', 'no id', CAST('{"email":"Z.Casa@example.com","n":"Zulmira"}' AS BLOB), x'02', 1, '2026-01-01 00:00:00.000'),
 			('orders', '/', 'no id', CAST('{"cpf":"111.444.777-35"}' AS BLOB), x'03', 1, '2026-01-01 00:00:00.000')`,
+		`INSERT INTO request_products (request_key, position, name, product_code) VALUES (4, 1, 'kit para zulmira@example.com', 'K1')`,
 		`INSERT INTO _drift (stream, path, kind, example, occurrences, first_seen_at, last_seen_at) VALUES
+			('orders', '/customForm/529.982.247-25', 'unknown', NULL, 1, '2026-01-01 00:00:00.000', '2026-01-01 00:00:00.000'),
 			('orders', '/x', 'unknown', '"zulmira@example.com"', 1, '2026-01-01 00:00:00.000', '2026-01-01 00:00:00.000'),
 			('orders', '/y', 'unknown', '{"nick":"Zulmira"}', 1, '2026-01-01 00:00:00.000', '2026-01-01 00:00:00.000')`,
 		`INSERT INTO company_creations (intent_id, outbox_id, tax_id_masked, email_masked, state, attempts, revision, created_at, error) VALUES
@@ -81,12 +83,13 @@ func TestForget(t *testing.T) {
 		"SELECT group_concat(coalesce(cpf, '-') || coalesce(cnpj, '-') || coalesce(address_city, '-')) FROM request_companies":                    "--Natal,-11.222.333/0001-81-",
 		"SELECT group_concat(coalesce(cpf, '-') || coalesce(razao_social, '-')) FROM request_invoices":                                            "111.444.777-35Cliente,--",
 		"SELECT group_concat(price || coalesce(address_patio, '-')) FROM request_freights":                                                        "7.0Rua do Cliente,8.0-",
+		"SELECT coalesce(name, '-') || product_code FROM request_products":                                                                        "-K1",
 		"SELECT group_concat(CAST(raw AS TEXT)) FROM _rejects":                                                                                    `{"cpf":"111.444.777-35"}`,
 		"SELECT group_concat(coalesce(example, '-')) FROM _drift":                                                                                 "-,-",
 		"SELECT group_concat(intent_id || state || revision || coalesce(tax_id_masked, '-')) FROM company_creations":                              "minecancelled4-,olddone3-,otherdone3***.444.***-**",
 		"SELECT group_concat(coalesce(name, '-') || coalesce(company_tax_id, '-')) FROM bi_requests":                                              "--,-11.222.333/0001-81,Projeto Outro-,Projeto Quatro-",
 		"SELECT group_concat(coalesce(seller_name, '-') || orders) FROM bi_sellers":                                                               "-3",
-		"SELECT group_concat(request_key || _erased_at) FROM requests":                                                                            fmt.Sprintf("1%[1]s,2%[1]s,3%[1]s", sqlitefile.FormatTime(start)),
+		"SELECT group_concat(request_key || _erased_at) FROM requests":                                                                            fmt.Sprintf("1%[1]s,2%[1]s,3%[1]s,4%[1]s", sqlitefile.FormatTime(start)),
 		"SELECT hex(_hash) FROM requests WHERE request_key = 1":                                                                                   "0102",
 	} {
 		var got string
@@ -98,7 +101,7 @@ func TestForget(t *testing.T) {
 	storetest.Sound(t, m.Reader())
 	for _, history := range schema.HistoryTables {
 		if columns := personalColumns(history); len(columns) > 0 {
-			t.Errorf("%s has personal columns, and Person looks in no history: %v", history.Name, columns)
+			t.Errorf("%s has personal columns, and Person blanks none of a request's history: %v", history.Name, columns)
 		}
 	}
 	again, err := Person(ctx, m, "52998224725", nil, 0)

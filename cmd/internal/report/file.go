@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,6 +19,23 @@ const FileName = "solarmirror-report.html"
 // ErrNoFile tells that a report was to be put in the place of something that is no file.
 var ErrNoFile = errors.New("is there and no ordinary file; name another, or \"-\" for standard output")
 
+// ErrNoPage tells that a report was to be put in the place of a file that is no HTML page: the
+// mirror itself, perhaps.
+var ErrNoPage = errors.New("is there and no HTML page, so it is left as it is; name another file, or remove it first")
+
+// isPage says whether a file begins as a report does, or is empty.
+func isPage(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	const doctype = "<!doctype html"
+	start := make([]byte, len(doctype))
+	n, _ := io.ReadFull(f, start) // a file that cannot be read is no page
+	return n == 0 || strings.EqualFold(string(start[:n]), doctype)
+}
+
 // WriteFile writes the report to a file, in one step: until it is whole, what was there before stays.
 func WriteFile(ctx context.Context, path string, mirror *store.Mirror, o Options) error {
 	switch info, err := os.Stat(path); {
@@ -26,6 +44,8 @@ func WriteFile(ctx context.Context, path string, mirror *store.Mirror, o Options
 		return fmt.Errorf("report: %w", err)
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s %w", path, ErrNoFile)
+	case !isPage(path):
+		return fmt.Errorf("%s %w", path, ErrNoPage)
 	}
 	dir, prefix := filepath.Dir(path), "."+filepath.Base(path)+"."
 	removeAbandoned(dir, prefix)
