@@ -21,7 +21,8 @@
 // Otherwise the scan steps back, twice as far each time in a row. Two short slices that end with
 // the same row, exactly where their page and limit put them, are the end; or three full ones that
 // stand before where they were asked, since some platforms fill their last page with earlier rows.
-// Then the head is read again until a slice is all known.
+// Short slices that each end elsewhere, as in a list that grows, are the end only if half the limit
+// shows no further row that stands still. Then the head is read again until a slice is all known.
 //
 // # Pages of one size
 //
@@ -33,6 +34,13 @@
 // the second reading, which asks by other addresses where it can, as answers may come from a cache.
 // Seams that stay open are read again, then the whole list, eight times at most. Findings.Promise
 // says when a pass rests on sameness.
+//
+// # Answers that cannot be so
+//
+// A round in which one of these was seen proves nothing, and the list is read again: nothing where
+// rows had been listed; pages behind the last row of which some are empty and some repeat it; the
+// first page for a later one that holds more; in a whole reading, rows that stand still on the page
+// right behind the end. A page with fewer rows than others, with rows behind it, fails the pass.
 //
 // # Totals
 //
@@ -57,6 +65,8 @@
 //	        random, ties at random             noticed where rows change places or the total disagrees
 //	caches  pages by address                   no row lost, unless there is one address only
 //	lags    replicas that differ               no row lost that is older than the lag
+//	faults  a page answered with another       no row lost in what was drawn
+//	        nothing, for some requests         no row lost, unless the list looks like one short page
 //
 // A list of one page that is answered again for the next page cannot be told from a platform that
 // ignores the page number, unless a smaller size is honoured or the total agrees: it fails.
@@ -67,4 +77,5 @@
 //
 //	go test ./sync/scan -v -timeout 0 -run 'Servers' -servers 20000
 //	go test ./sync/scan -v -timeout 0 -run 'TestScanOfMovingList|TestScanNotices' -seeds 1000
+//	go test ./sync/scan -v -timeout 0 -run 'EmptyForAWhile|GoesOn|PagesThatRepeat' -seeds 1000
 package scan
