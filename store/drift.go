@@ -45,8 +45,8 @@ func (tx *Tx) Drift(stream string, list []Drift) error {
 	return nil
 }
 
-// withoutIdentities replaces the steps of a pointer that are data and no names of fields: an object
-// may be keyed by an e-mail address, a CPF or a telephone number.
+// withoutIdentities replaces by * each step of a JSON Pointer that has an @ or eight digits. An object
+// may be keyed by e-mail address, CPF or telephone number.
 func withoutIdentities(path string) string {
 	steps := strings.Split(path, "/")
 	for i, step := range steps {

@@ -32,7 +32,7 @@ func (e *StillReadError) Error() string {
 
 func (e *StillReadError) Unwrap() error { return sqlitefile.ErrBusy }
 
-// NoteErasure records that finishErasure is due, so that the next Open calls it if this process
+// NoteErasure records that FinishErasure is due, so that the next Open calls it if this process
 // does not succeed.
 func (tx *Tx) NoteErasure() error {
 	_, err := tx.Exec("note the erasure", "UPDATE _meta SET erasure_due_since = coalesce(erasure_due_since, ?)", sqlitefile.FormatTime(tx.m.now()))

@@ -29,17 +29,13 @@ var (
 func openMirror(t *testing.T, path string) *Mirror {
 	t.Helper()
 	m, err := Open(t.Context(), path, Options{Now: fixedClock})
-	must(t, err)
-	t.Cleanup(func() { must(t, m.Close()) })
-	return m
+	return storetest.Opened(t, m, err)
 }
 
 func openReader(t *testing.T, path string) *Mirror {
 	t.Helper()
 	m, err := OpenReadOnly(t.Context(), path)
-	must(t, err)
-	t.Cleanup(func() { must(t, m.Close()) })
-	return m
+	return storetest.Opened(t, m, err)
 }
 
 // number reads one number from the mirror.

@@ -42,7 +42,8 @@ next sync loads it with the person's data and removes the mark; a reject that th
 still lists comes back with the next sync that reads it. So have the person erased on the
 platform first.
 
-A company that is queued again afterwards is sent again: what was known of it is erased, too.
+A company that is queued again afterwards is sent again, since the record of its sends
+is erased as well.
 
 Backups, published copies, exports and reports made before are not touched, nor are tables
 that others made in the mirror.`,

@@ -35,7 +35,5 @@ func execute(t *testing.T, m *store.Mirror, statements ...string) {
 func openMirror(t *testing.T, path string) *store.Mirror {
 	t.Helper()
 	m, err := store.Open(t.Context(), path, store.Options{Now: storetest.Clock})
-	must(t, err)
-	t.Cleanup(func() { must(t, m.Close()) })
-	return m
+	return storetest.Opened(t, m, err)
 }

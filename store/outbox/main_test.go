@@ -23,7 +23,5 @@ var (
 func openMirror(t *testing.T, path string) *store.Mirror {
 	t.Helper()
 	m, err := store.Open(t.Context(), path, store.Options{Now: fixedClock})
-	must(t, err)
-	t.Cleanup(func() { must(t, m.Close()) })
-	return m
+	return storetest.Opened(t, m, err)
 }

@@ -6,6 +6,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +32,14 @@ func Must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Opened returns what was opened, and closes it when the test ends.
+func Opened[T io.Closer](t testing.TB, opened T, err error) T {
+	t.Helper()
+	Must(t, err)
+	t.Cleanup(func() { Must(t, opened.Close()) })
+	return opened
 }
 
 // MirrorPath returns a path in a temporary directory where no mirror exists yet.

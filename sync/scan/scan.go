@@ -297,10 +297,13 @@ func (s *Scan) lookBeyond(ctx context.Context) (more bool, err error) {
 			continue
 		}
 		_, right, err := s.probe(ctx, span{end, s.Limit, 0})
-		if err != nil || len(right) > 0 { // the list has grown, or see below
-			break
+		if err == nil && len(right) == 0 {
+			err = &SparseError{Page: end, Full: len(records)}
 		}
-		return false, &SparseError{Page: end, Full: len(records)}
+		if err != nil {
+			return false, err
+		}
+		break // the list has grown, or the page behind its end was answered with nothing before
 	}
 	return s.standsStill(ctx, span{end, s.Limit, 0}) // last: by now an outage may be over
 }

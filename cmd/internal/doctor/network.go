@@ -58,7 +58,7 @@ func (f *facts) requestRoot(ctx context.Context) (response, error) {
 	return r, nil
 }
 
-// probe asks for one page of a list, with the token; any list shows what the checks ask.
+// probe requests one page of the first stream, with the token. The checks need no particular list.
 func (f *facts) probe(ctx context.Context, page, limit int) (*platform.Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()

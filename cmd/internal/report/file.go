@@ -19,21 +19,31 @@ const FileName = "solarmirror-report.html"
 // ErrNoFile tells that a report was to be put in the place of something that is no file.
 var ErrNoFile = errors.New("is there and no ordinary file; name another, or \"-\" for standard output")
 
-// ErrNoPage tells that a report was to be put in the place of a file that is no HTML page: the
-// mirror itself, perhaps.
+// ErrNoPage: the file to replace is no HTML page. It may be the mirror.
 var ErrNoPage = errors.New("is there and no HTML page, so it is left as it is; name another file, or remove it first")
 
-// isPage says whether a file begins as a report does, or is empty.
-func isPage(path string) bool {
+// checkPage returns [ErrNoPage] for a file that neither begins as a report does nor is empty.
+func checkPage(path string) error {
 	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
-		return false
+		return fmt.Errorf("look at the page to replace: %w; name another file with --out", err)
 	}
 	defer f.Close()
 	const doctype = "<!doctype html"
 	start := make([]byte, len(doctype))
-	n, _ := io.ReadFull(f, start) // a file that cannot be read is no page
-	return n == 0 || strings.EqualFold(string(start[:n]), doctype)
+	n, err := io.ReadFull(f, start)
+	switch {
+	case errors.Is(err, io.EOF): // empty
+		return nil
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("look at the page to replace: %w; name another file with --out", err)
+	case !strings.EqualFold(string(start[:n]), doctype):
+		return fmt.Errorf("%s %w", path, ErrNoPage)
+	}
+	return nil
 }
 
 // WriteFile writes the report to a file, in one step: until it is whole, what was there before stays.
@@ -44,8 +54,9 @@ func WriteFile(ctx context.Context, path string, mirror *store.Mirror, o Options
 		return fmt.Errorf("report: %w", err)
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s %w", path, ErrNoFile)
-	case !isPage(path):
-		return fmt.Errorf("%s %w", path, ErrNoPage)
+	}
+	if err := checkPage(path); err != nil {
+		return err
 	}
 	dir, prefix := filepath.Dir(path), "."+filepath.Base(path)+"."
 	removeAbandoned(dir, prefix)
