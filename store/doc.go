@@ -3,12 +3,13 @@
 //
 //   - sqlitefile: what every SQLite file of ours shares
 //   - identity: CPF, CNPJ and e-mail address, in one way
+//   - dealclass: the lists of words that decide the class of a deal
 //   - marts: the bi_* tables, computed from the mirror
 //   - forget: erasing a person from the mirror
 //   - publish: masked and full copies of the mirror, backups
 //   - outbox: the queue of companies to create, a file of its own
 //
-// All of them but sqlitefile and identity stand above this package. It tells marts what is stale
+// All of them but sqlitefile, identity and dealclass stand above this package. It tells marts what is stale
 // ([Tx.NoteStale]) and gives rooms above it transactions ([Mirror.Update]) and readers.
 //
 // # One writer, many readers

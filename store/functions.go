@@ -10,6 +10,7 @@ import (
 
 	"modernc.org/sqlite"
 
+	"solarmirror/store/dealclass"
 	"solarmirror/store/identity"
 	"solarmirror/store/sqlitefile"
 )
@@ -18,11 +19,13 @@ import (
 //
 //	local_date(timestamp, zone)   the day of a TIMESTAMP in an IANA time zone, with the summers it had; NULL for what is no TIMESTAMP
 //	identity(text)                an e-mail address or tax number, written in one way; NULL for nothing
+//	fold(text)                    a text without case, accents and outer white space, as the lists of package dealclass are compared; NULL for NULL
 //	median(number)                an aggregate: the middle value, or the mean of the two middle ones; NULLs do not count
 func registerFunctions(d *sqlite.Driver) error {
 	return errors.Join(
 		d.RegisterDeterministicScalarFunction("local_date", 2, localDateSQL),
 		d.RegisterDeterministicScalarFunction("identity", 1, identitySQL),
+		d.RegisterDeterministicScalarFunction("fold", 1, foldSQL),
 		d.RegisterFunction("median", &sqlite.FunctionImpl{
 			NArgs: 1, Deterministic: true,
 			MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return &median{}, nil },
@@ -72,6 +75,14 @@ func identitySQL(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, 
 	}
 	forms := identity.TaxForms(identity.Plain(text))
 	return sqlitefile.NullableText(forms[len(forms)-1]), nil
+}
+
+func foldSQL(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
+	text, ok := args[0].(string)
+	if !ok {
+		return args[0], nil
+	}
+	return dealclass.Fold(text), nil
 }
 
 // median is one group's aggregate.

@@ -35,6 +35,18 @@ func TestLocalDate(t *testing.T) {
 	}
 }
 
+func TestFoldInSQL(t *testing.T) {
+	t.Parallel()
+	m := openMirror(t, mirrorPath(t))
+	for value, want := range map[string]string{"'  CONCLUÍDA '": "concluida", "''": "", "NULL": "-", "7": "7"} {
+		var got string
+		must(t, m.conn.GetContext(t.Context(), &got, "SELECT coalesce(fold("+value+"), '-')"))
+		if got != want {
+			t.Errorf("fold(%s) = %q, want %q", value, got, want)
+		}
+	}
+}
+
 func TestMedian(t *testing.T) {
 	t.Parallel()
 	m := openMirror(t, mirrorPath(t))

@@ -18,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 	"modernc.org/sqlite"
 
+	"solarmirror/store/dealclass"
 	"solarmirror/store/sqlitefile"
 )
 
@@ -35,8 +36,9 @@ type Options struct {
 	Log zerolog.Logger   // the zero Logger says nothing
 
 	// What the marts depend on besides the tables.
-	Zone      *time.Location // the platform's; nil is UTC
-	PowerUnit PowerUnit      // of its totalPower; "" is KWp
+	Zone      *time.Location  // the platform's; nil is UTC
+	PowerUnit PowerUnit       // of its totalPower; "" is KWp
+	Deals     dealclass.Lists // which decide the class of a deal; the zero value is the default ones
 }
 
 // Mirror is an open database. Its methods may be called by several goroutines at once.
@@ -46,6 +48,7 @@ type Mirror struct {
 	log   zerolog.Logger
 	zone  *time.Location
 	power PowerUnit
+	deals dealclass.Lists
 	model *model
 	read  *sqlx.DB
 
@@ -77,10 +80,13 @@ func open(ctx context.Context, path string, o Options, mod *model) (*Mirror, err
 	if o.Zone == nil {
 		o.Zone = time.UTC
 	}
+	if o.Deals.IsZero() {
+		o.Deals = dealclass.Default()
+	}
 	write := sql.OpenDB(writerConnector{sqlitefile.DSN(path, writerPragmas)})
 	write.SetMaxOpenConns(1)
 	m := &Mirror{
-		path: path, now: o.Now, log: o.Log, zone: o.Zone, power: cmp.Or(o.PowerUnit, KWp), model: mod, write: sqlx.NewDb(write, sqlitefile.BindLabel),
+		path: path, now: o.Now, log: o.Log, zone: o.Zone, power: cmp.Or(o.PowerUnit, KWp), deals: o.Deals, model: mod, write: sqlx.NewDb(write, sqlitefile.BindLabel),
 		turn: make(chan struct{}, 1), statements: map[string]*sqlx.Stmt{},
 	}
 	m.turn <- struct{}{}
@@ -253,6 +259,9 @@ func (m *Mirror) Zone() *time.Location { return m.zone }
 
 // PowerUnit is the unit of the platform's totalPower.
 func (m *Mirror) PowerUnit() PowerUnit { return m.power }
+
+// Deals are the lists that decide the class of a deal.
+func (m *Mirror) Deals() dealclass.Lists { return m.deals }
 
 // Log is the logger of the Options.
 func (m *Mirror) Log() *zerolog.Logger { return &m.log }

@@ -37,7 +37,7 @@ func (m *Mirror) WithSideConnection(ctx context.Context, f func(*Mirror) error) 
 		return fmt.Errorf("open %s a second time: %w", m.path, sqlitefile.Explain(m.path, err))
 	}
 	side := &Mirror{
-		path: m.path, now: m.now, log: m.log, zone: m.zone, power: m.power, model: m.model, read: m.read,
+		path: m.path, now: m.now, log: m.log, zone: m.zone, power: m.power, deals: m.deals, model: m.model, read: m.read,
 		write: db, conn: conn, turn: make(chan struct{}, 1), statements: map[string]*sqlx.Stmt{},
 	}
 	side.turn <- struct{}{}
