@@ -1,23 +1,23 @@
 package schema
 
-// Marts: what analysts open first. Each is a physical table, derived from the tables of records and history by package marts. Names and places
-// are those of the deal's row that speaks for it (see BiRequests); dates named *_date are days in the platform's time zone.
+import "slices"
+
+// Marts: what analysts open first. Each is a physical table, derived from the tables of records
+// and history by package marts. Names and places are those of the deal's row that represents it
+// (see BiRequests); dates named *_date are days in the platform's time zone.
 
 // MartTables are the tables derived from others.
-var MartTables = []*Table{
-	BiRequests, BiItems, BiFunnel, BiStatusDuration, BiRevenueMonth, BiDiscounts, BiLeadTime, BiStock, BiSellers, BiCustomers, BiFreshness,
-}
+var MartTables = slices.Concat(Facts, Summaries, []*Table{BiFreshness})
+
+// Facts are the marts with one row per deal, line, stay or price change.
+var Facts = []*Table{BiRequests, BiItems, BiLeadTime, BiStatusDuration, BiPriceChanges}
 
 // BiRequests is one row per live deal.
 var BiRequests = &Table{
 	Name: "bi_requests", Label: "Negócios", Shape: Mart, Key: []string{"request_key"},
-	Doc: "One row per live deal: not removed, not gone from the platform. A deal is an id; where it is listed both as a budget and as an order, the order speaks.",
-	Indices: [][]string{
-		// Beyond the columns they are searched by, these hold what the marts that add up need, so that those need not look up rows in random order.
-		{"company_tax_id", "seller_email", "is_order", "final_value", "power_kwp", "order_date", "original_value", "discount", "surcharge"},
-		{"seller_email", "is_order", "order_date", "final_value", "power_kwp"},
-		{"order_date", "is_order", "freight_state", "company_state", "kind", "final_value", "power_kwp"},
-	},
+	Doc: "One row per live deal: not removed, not gone from the platform. A deal is an id; where it is listed both as a budget and as an order, the order speaks. " +
+		"What was sold are the rows with deal_class 'won'.",
+	Indices: [][]string{{"company_tax_id"}, {"seller_email"}, {"order_date"}},
 	Columns: []Column{
 		requestKey(Surrogate),
 		like(Requests, "request_type"),
@@ -48,6 +48,15 @@ var BiRequests = &Table{
 		localDate("order_date", "Day on which the order was created.", "Data do pedido").public(),
 		like(Requests, "billing_date"),
 		isOrder(),
+		dealClass("open or lost for a budget, won or cancelled for an order, as the lists of statuses under [marts] in the configuration say.").public(),
+		state(),
+		like(requestPayments, "condition_name").named("payment_condition"),
+		like(requestPayments, "transaction_status"),
+		like(requestFreights, "type").named("freight_type"),
+		like(requestFreights, "price").named("freight_price"),
+		own("items_value", Real, "Sum of the prices of its product lines, before the discount and surcharge of the deal.", "Valor dos itens").unit(NotStated).public(),
+		own("status_since", Timestamp, "When the deal was first seen in its present deal status.", "Na situação desde").unit("UTC").public(),
+		own("status_since_inferred", Boolean, "1 where the record was first seen in this status, so that it may be in it for longer.", "Início da situação não observado").check().public(),
 	},
 }
 
@@ -68,25 +77,18 @@ var BiItems = &Table{
 		like(requestProducts, "single_price").named("unit_price"),
 		like(requestProducts, "total_price"),
 		own("unit_cost", Real, "Cost price of one at present, from the catalogue; NULL where the catalogue gives none, which is not zero.", "Custo unitário").unit(NotStated).public(),
-		kwp("Power of the line: quantity times rated power, for modules only. The catalogue's rated power is read as Wp.", "Potência (kWp)").public(),
+		kwp("Power of the line: quantity × rated_power_w / 1000, so for modules only.", "Potência (kWp)").public(),
 		own("has_cost", Boolean, "Whether unit_cost is known.", "Tem custo").notNull().check().public(),
 		isOrder(),
 		localDate("order_date", "Day on which the order was created.", "Data do pedido").public(),
-	},
-}
-
-// BiFunnel is how many budgets become orders.
-var BiFunnel = &Table{
-	Name: "bi_funnel", Label: "Funil de vendas", Shape: Mart, Indices: [][]string{{"cohort_month", "seller_email", "state"}},
-	Doc: "How many budgets became orders, by the month they were created in, seller and state. Removed and vanished deals count too, or lost budgets would flatter conversion; each deal counts once.",
-	Columns: []Column{
-		month("cohort_month", "Month in which the budgets were created, YYYY-MM in the platform's time zone; NULL where the platform does not say.", "Mês do orçamento").public(),
-		seller(),
+		own("equipment_key", BigInt, "The product in the catalogue; NULL where the catalogue does not have it.", "Equipamento (chave)").clause("REFERENCES equipments(equipment_key)").public(),
+		dealClass("deal_class of the deal: open, lost, won or cancelled.").public(),
+		like(Requests, "kind"),
 		state(),
-		own("budgets", BigInt, "Deals created in the month.", "Orçamentos").unit("deals").notNull().public(),
-		own("orders", BigInt, "Those of them that have been an order, whenever that was.", "Pedidos").unit("deals").notNull().public(),
-		own("conversion", Real, "orders / budgets.", "Conversão").unit("fraction").public(),
-		own("median_days_to_order", Real, "Median time from budget to order, of the deals that became orders.", "Mediana de dias até o pedido").unit("days").public(),
+		seller(),
+		own("rated_power_w", Real, "Rated power of one module, from the catalogue; NULL for other products.", "Potência nominal do módulo").unit("Wp").public(),
+		own("net_value", Real, "The line's share of the deal's final value: total_price × final_value / original_value of the deal. NULL where one of them is missing.", "Valor líquido").unit(NotStated).public(),
+		own("cost_at_order", Real, "Cost price of one when the order was created, from equipment_price_history; NULL where that does not reach back to the day of the order, and for budgets.", "Custo unitário no pedido").unit(NotStated).public(),
 	},
 }
 
@@ -94,7 +96,8 @@ var BiFunnel = &Table{
 var BiStatusDuration = &Table{
 	Name: "bi_status_duration", Label: "Tempo em cada situação", Shape: Mart, Key: []string{"request_key", "started_at"},
 	Doc: "Time each budget or order spent in each deal status, one row per stay, as far as the mirror has seen it; removed and vanished ones too. " +
-		"A stay ends when the status changes, the record is removed or gone, or the budget became an order; time after that does not count.",
+		"A stay ends when the status changes, the record is removed or gone, or the budget became an order; time after that does not count. " +
+		"A status in one of the lists under [marts] in the configuration has no row: nothing waits in it.",
 	Columns: []Column{
 		requestKey(BigInt),
 		own("started_at", Timestamp, "When the status was first seen.", "Início").unit("UTC").notNull().public(),
@@ -110,44 +113,10 @@ var BiStatusDuration = &Table{
 	},
 }
 
-// BiRevenueMonth is what was sold by month.
-var BiRevenueMonth = &Table{
-	Name: "bi_revenue_month", Label: "Receita por mês", Shape: Mart, Indices: [][]string{{"month", "state", "kind"}},
-	Doc: "Live orders by month, state and kind.",
-	Columns: []Column{
-		month("month", "Month of the order, YYYY-MM in the platform's time zone; NULL where the platform does not say.", "Mês").public(),
-		state(),
-		like(Requests, "kind"),
-		own("orders", BigInt, "Orders.", "Pedidos").unit("deals").notNull().public(),
-		own("final_value", Real, "Sum of their final values.", "Valor final").unit(NotStated).public(),
-		kwp("Sum of their power.", "Potência (kWp)").public(),
-		own("value_per_wp", Real, "Final value per Wp, over the orders that have both a final value and power.", "R$/Wp").unit("final_value per Wp").public(),
-	},
-}
-
-// BiDiscounts is from list price to final value.
-var BiDiscounts = &Table{
-	Name: "bi_discounts", Label: "Descontos", Shape: Mart, Indices: [][]string{{"company_tax_id", "seller_email", "is_order"}},
-	Doc: "From the original to the final value of live deals, by seller and company, budgets and orders apart.",
-	Columns: []Column{
-		seller(),
-		sellerName(),
-		customer(),
-		customerName(),
-		isOrder(),
-		own("deals", BigInt, "Deals.", "Negócios").unit("deals").notNull().public(),
-		own("original_value", Real, "Sum of their values before discount and surcharge.", "Valor original").unit(NotStated).public(),
-		own("discount", Real, "Sum of their discounts, as the platform gives them.", "Desconto").unit(NotStated).public(),
-		own("surcharge", Real, "Sum of their surcharges, as the platform gives them.", "Acréscimo").unit(NotStated).public(),
-		own("final_value", Real, "Sum of their final values.", "Valor final").unit(NotStated).public(),
-		own("reduction", Real, "How much of the original value the final one takes off: 1 - final / original, over the deals that have both; below zero where surcharges outweigh.", "Redução").unit("fraction").public(),
-	},
-}
-
 // BiLeadTime is how long orders take.
 var BiLeadTime = &Table{
 	Name: "bi_lead_time", Label: "Prazos", Shape: Mart, Key: []string{"request_key"},
-	Doc: "How long each live order took from budget to order to billing. NULL where one of the two dates is missing.",
+	Doc: "How long each won order took from budget to order to billing. NULL where one of the two dates is missing.",
 	Columns: []Column{
 		own("request_key", Surrogate, "The order.", "Pedido (chave)").notNull().clause("REFERENCES bi_requests(request_key)").public(),
 		like(Requests, "id"),
@@ -162,40 +131,22 @@ var BiLeadTime = &Table{
 	},
 }
 
-// BiStock is what is in stock and how long it lasts.
-var BiStock = &Table{
-	Name: "bi_stock", Label: "Estoque", Shape: Mart, Key: []string{"equipment_key", "center_code"},
-	Doc: "Stock of each item of the catalogue at each distribution centre that lists it or has sold it lately, and how long it lasts. An item without a list of centres has its whole stock under ''.",
+// BiPriceChanges is one row per change of a price in the catalogue.
+var BiPriceChanges = &Table{
+	Name: "bi_price_changes", Label: "Mudanças de preço", Shape: Mart, Key: []string{"equipment_key", "price_name", "changed_at"},
+	Doc: "Every change of a price in the catalogue that the mirror has seen, and one first row per item and price. " +
+		"An item that has only first rows has not changed since known_since; what was before that day is not known.",
 	Columns: []Column{
 		equipmentKey(BigInt),
-		own("center_code", Text, "Code of the distribution centre; empty where the platform names none.", "Centro de distribuição: código").notNull().public(),
+		own("price_name", Text, "Which price: base_price or cost_price.", "Preço").notNull().oneOf("base_price", "cost_price").public(),
+		own("changed_at", Timestamp, "When the page was read that first showed the new value.", "Mudou em").unit("UTC").notNull().public(),
 		like(Equipments, "product_code"),
-		like(equipmentInventory, "current"),
-		like(equipmentInventory, "reserved"),
-		like(equipmentInventory, "minimum"),
-		own("sold_30d", Real, "Pieces on live orders of the last 30 days, today among them.", "Vendido em 30 dias").unit("pieces").notNull().public(),
-		own("sold_90d", Real, "Pieces on live orders of the last 90 days, today among them.", "Vendido em 90 dias").unit("pieces").notNull().public(),
-		own("days_of_cover", Real, "How long what is in stock and not reserved lasts if it sells as in the last 90 days: (current - reserved) / (sold_90d / 90). NULL where nothing was sold or the stock is not known.", "Dias de cobertura").unit("days").public(),
+		own("old_value", Real, "The price before; NULL in a first row.", "Valor anterior").unit(NotStated).public(),
+		own("new_value", Real, "The price from then on; NULL where the platform gives none.", "Valor novo").unit(NotStated).public(),
+		own("change", Real, "new_value / old_value - 1; NULL where one of them is missing or the old one is zero.", "Variação").unit("fraction").public(),
+		own("is_first", Boolean, "1 for the first price that the mirror has seen, which is no change.", "É o primeiro").notNull().check().public(),
+		own("known_since", Timestamp, "Since when the mirror knows the prices of the item.", "Conhecido desde").unit("UTC").notNull().public(),
 	},
-}
-
-// BiSellers is one row per seller.
-var BiSellers = &Table{
-	Name: "bi_sellers", Label: "Vendedores", Shape: Mart, Indices: [][]string{{"seller_email"}},
-	Doc:     "Live deals by seller, the responsible collaborator; one row with NULL for the deals of none.",
-	Columns: concat([]Column{seller(), sellerName()}, portfolio()),
-}
-
-// BiCustomers is one row per company.
-var BiCustomers = &Table{
-	Name: "bi_customers", Label: "Clientes", Shape: Mart, Indices: [][]string{{"company_tax_id"}},
-	Doc: "Live deals by company; one row with NULL for the deals without a tax number.",
-	Columns: concat([]Column{
-		customer(),
-		customerName(),
-		own("company_state", Text, "Federative unit (two letters) of the company.", "Empresa: UF").public(),
-		own("company_city", Text, "City of the company.", "Empresa: cidade").public(),
-	}, portfolio()),
 }
 
 // BiFreshness is how far the mirror can be trusted.
@@ -252,26 +203,9 @@ func localDate(name, doc, label string) Column {
 
 func kwp(doc, label string) Column { return own("power_kwp", Real, doc, label).unit("kWp") }
 
-// portfolio is what there is to say of someone's live deals.
-func portfolio() []Column {
-	return []Column{
-		own("budgets", BigInt, "Budgets that are no orders.", "Orçamentos").unit("deals").notNull().public(),
-		own("budgets_value", Real, "Sum of the final values of the budgets.", "Valor dos orçamentos").unit(NotStated).public(),
-		own("orders", BigInt, "Orders.", "Pedidos").unit("deals").notNull().public(),
-		own("orders_value", Real, "Sum of the final values of the orders.", "Valor dos pedidos").unit(NotStated).public(),
-		kwp("Sum of the power of the orders.", "Potência dos pedidos (kWp)").named("orders_power_kwp").public(),
-		localDate("first_order_date", "Day of the first order.", "Primeiro pedido").public(),
-		localDate("last_order_date", "Day of the last order.", "Último pedido").public(),
-	}
+func dealClass(doc string) Column {
+	return own("deal_class", Text, doc, "Classe do negócio").notNull().oneOf("open", "lost", "won", "cancelled")
 }
 
 // Derived are the tables that a refresh of the marts fills; bi_freshness follows the runs instead.
-func Derived() []*Table {
-	var tables []*Table
-	for _, t := range MartTables {
-		if t != BiFreshness {
-			tables = append(tables, t)
-		}
-	}
-	return append(tables, Deals)
-}
+func Derived() []*Table { return slices.Concat(Facts, []*Table{Deals}, Summaries) }

@@ -78,15 +78,6 @@ func streamColumn() Column {
 	return own("stream", Text, alternatives(names), "Fluxo").notNull().public()
 }
 
-// rootColumn names a root table, in the ledger.
-func rootColumn() Column {
-	var names []string
-	for _, root := range Roots() {
-		names = append(names, root.Name)
-	}
-	return own("table_name", Text, alternatives(names), "Tabela").notNull().public()
-}
-
 // alternatives is "a, b or c.".
 func alternatives(names []string) string {
 	last := len(names) - 1

@@ -43,16 +43,18 @@ func (tx *Tx) NoteErasure() error {
 // takes as much free disk as the file is large, and empties the WAL. It waits up to patience for
 // readers of an old state, before and after rewriting.
 func (m *Mirror) FinishErasure(ctx context.Context, patience time.Duration) error {
-	err := m.WithSideConnection(ctx, func(b *Mirror) error {
-		// First, because VACUUM under a reader would only make the WAL grow by the whole file.
-		if err := b.emptyWAL(ctx, patience); err != nil {
-			return err
-		}
-		// Without secure_delete the unused part of a new page may hold old memory.
-		if _, err := b.conn.ExecContext(ctx, "PRAGMA secure_delete = ON; VACUUM"); err != nil {
-			return errors.Join(ctx.Err(), sqlitefile.Explain(m.path, err))
-		}
-		return b.emptyWAL(ctx, patience)
+	err := m.WithSideConnection(ctx, func(b *Side) error {
+		return b.inTurn(ctx, func() error {
+			// First, because VACUUM under a reader would only make the WAL grow by the whole file.
+			if err := b.emptyWAL(ctx, patience); err != nil {
+				return err
+			}
+			// Without secure_delete the unused part of a new page may hold old memory.
+			if _, err := b.conn.ExecContext(ctx, "PRAGMA secure_delete = ON; VACUUM"); err != nil {
+				return errors.Join(ctx.Err(), sqlitefile.Explain(m.path, err))
+			}
+			return b.emptyWAL(ctx, patience)
+		})
 	})
 	if errors.Is(err, sqlitefile.ErrBusy) {
 		return &StillReadError{Path: m.path, Readers: openElsewhere(m.path)}

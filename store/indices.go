@@ -23,10 +23,14 @@ func (m *Mirror) MakeIndices(ctx context.Context) error {
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	return m.WithSideConnection(ctx, func(b *Mirror) error {
+	return m.WithSideConnection(ctx, func(b *Side) error {
 		for _, ddl := range missing {
-			if _, err := b.conn.ExecContext(ctx, ddl); err != nil {
-				return fmt.Errorf("%s: %w", ddl, sqlitefile.Explain(m.path, err))
+			err := b.Update(ctx, func(tx *Tx) error {
+				_, err := tx.ExecContext(ctx, ddl, ddl)
+				return err
+			})
+			if err != nil {
+				return err
 			}
 		}
 		m.log.Debug().Str("path", m.path).Int("indices", len(missing)).Msg("indices made")

@@ -158,12 +158,14 @@ func (l *layout) missing(mod *model) []string {
 	return list
 }
 
-// dropMarts returns the statements that make all marts due for a rebuild when one is missing,
-// because an analyst renamed or dropped it; and the tables they drop. The other marts are dropped
-// because SQLite has changed their foreign keys to the new name.
+// dropMarts returns the statements that make all marts due for a rebuild when one is missing or
+// lacks a column, because an analyst changed it or an earlier version made it; and the tables they
+// drop. The other marts are dropped because SQLite may have changed their foreign keys to a new
+// name.
 func (l *layout) dropMarts() (list []string, dropped []*schema.Table) {
 	gone := func(t *schema.Table) bool { return l.columns[t.Name] == nil }
-	if gone(schema.Marts) || !slices.ContainsFunc(schema.Derived(), gone) {
+	outdated := func(t *schema.Table) bool { return len(t.MissingColumnsDDL(l.columns[t.Name])) > 0 }
+	if gone(schema.Marts) || !slices.ContainsFunc(schema.Derived(), outdated) {
 		return nil, nil
 	}
 	for _, t := range slices.DeleteFunc(schema.Derived(), gone) {

@@ -19,7 +19,7 @@ func TestDealLists(t *testing.T) {
 		if d := cmp.Diff(tc.want, m.Deals()); d != "" {
 			t.Error(d)
 		}
-		must(t, m.WithSideConnection(t.Context(), func(side *Mirror) error {
+		must(t, m.WithSideConnection(t.Context(), func(side *Side) error {
 			if d := cmp.Diff(tc.want, side.Deals()); d != "" {
 				t.Error("side connection: ", d)
 			}

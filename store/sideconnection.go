@@ -16,17 +16,17 @@ import (
 // million records would take several hundred megabytes.
 var sidePragmas = []string{"busy_timeout(10000)", "synchronous(NORMAL)", "wal_autocheckpoint(4000)", "cache_size(-8192)", "temp_store(FILE)"}
 
-// WithSideConnection opens a second writing connection for work that sorts a lot, runs f on it and
-// closes it. Other writers of this process wait until f returns; readers do not wait.
-func (m *Mirror) WithSideConnection(ctx context.Context, f func(*Mirror) error) (err error) {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-m.turn:
-	}
-	defer func() { m.turn <- struct{}{} }()
-	// The writer does not use its page cache while f runs.
-	if _, err := m.conn.ExecContext(ctx, "PRAGMA shrink_memory"); err != nil {
+// Side is a second writing connection, for work that sorts a lot. Its transactions take turns with
+// those of the Mirror it was opened from. One goroutine uses it.
+type Side struct{ *Mirror }
+
+// WithSideConnection opens a side connection, runs f on it and closes it.
+func (m *Mirror) WithSideConnection(ctx context.Context, f func(*Side) error) (err error) {
+	// The writer needs its page cache less than f does.
+	if err := m.inTurn(ctx, func() error {
+		_, err := m.conn.ExecContext(ctx, "PRAGMA shrink_memory")
+		return err
+	}); err != nil {
 		return sqlitefile.Explain(m.path, err)
 	}
 	db := sqlx.NewDb(sql.OpenDB(writerConnector{sqlitefile.DSN(m.path, sidePragmas)}), sqlitefile.BindLabel)
@@ -36,11 +36,30 @@ func (m *Mirror) WithSideConnection(ctx context.Context, f func(*Mirror) error) 
 	if err != nil {
 		return fmt.Errorf("open %s a second time: %w", m.path, sqlitefile.Explain(m.path, err))
 	}
-	side := &Mirror{
+	side := &Side{&Mirror{
 		path: m.path, now: m.now, log: m.log, zone: m.zone, power: m.power, deals: m.deals, model: m.model, read: m.read,
-		write: db, conn: conn, turn: make(chan struct{}, 1), statements: map[string]*sqlx.Stmt{},
-	}
-	side.turn <- struct{}{}
+		write: db, conn: conn, turn: m.turn, statements: map[string]*sqlx.Stmt{},
+	}}
 	defer func() { err = errors.Join(err, side.closeStatements(), conn.Close()) }()
 	return f(side)
+}
+
+// Compute runs a statement that writes temporary tables only. It takes no turn and no write lock:
+// other writers, of this process or another, do not wait for it. When ctx ends it is interrupted.
+func (s *Side) Compute(ctx context.Context, doing, query string) error {
+	if _, err := s.conn.ExecContext(ctx, query); err != nil {
+		return fmt.Errorf("%s: %w", doing, sqlitefile.Explain(s.path, err))
+	}
+	return nil
+}
+
+// inTurn runs f while no transaction of this process is open.
+func (m *Mirror) inTurn(ctx context.Context, f func() error) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-m.turn:
+	}
+	defer func() { m.turn <- struct{}{} }()
+	return f()
 }

@@ -123,18 +123,18 @@ func (tx *Tx) Prepared(query string) (*sqlx.Stmt, error) {
 	return tx.m.prepared(query)
 }
 
-// Exec looks a statement up and runs it.
+// Exec looks a statement up, runs it and returns how many rows it touched.
 func (tx *Tx) Exec(doing, query string, args ...any) (int64, error) {
+	return tx.ExecContext(context.Background(), doing, query, args...)
+}
+
+// ExecContext is Exec of a long statement, which is interrupted when ctx ends.
+func (tx *Tx) ExecContext(ctx context.Context, doing, query string, args ...any) (int64, error) {
 	s, err := tx.Prepared(query)
 	if err != nil {
 		return 0, tx.Fail(doing, err)
 	}
-	return tx.run(doing, s, args)
-}
-
-// run executes a prepared statement and returns how many rows it touched.
-func (tx *Tx) run(doing string, s *sqlx.Stmt, args []any) (int64, error) {
-	res, err := s.ExecContext(context.Background(), args...)
+	res, err := s.ExecContext(ctx, args...)
 	if err != nil {
 		return 0, tx.Fail(doing, err)
 	}

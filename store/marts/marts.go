@@ -15,15 +15,11 @@ import (
 
 // martsEdition is part of the recipe. Increment it when the SQL of the marts gives other values
 // without a change of the schema.
-const martsEdition = 4
-
-// batchKeys is the number of requests per statement of a refresh. It bounds the memory of the
-// statement, which grows with the rows written: measured, 2,000 requests took 60 MB, 500 take 16.
-const batchKeys = 500
+const martsEdition = 5
 
 // recipe names the inputs of the marts other than the tables.
 func recipe(m *store.Mirror) string {
-	return fmt.Sprintf("schema %d, edition %d, %s, %s", schema.Version, martsEdition, m.Zone(), m.PowerUnit())
+	return fmt.Sprintf("schema %d, edition %d, %s, %s, statuses %s", schema.Version, martsEdition, m.Zone(), m.PowerUnit(), m.Deals().Digest())
 }
 
 // martsState is the row of _marts, and the size of the changes since.
@@ -34,16 +30,17 @@ type martsState struct {
 	Many    bool   `db:"many"`    // so many requests changed that a full build is faster
 }
 
-// A refresh builds everything when more than one request in manyShare and more than manyAtLeast
-// have changed.
+// A refresh builds the facts from nothing when more than one request in manyShare and more than
+// manyAtLeast have changed.
 const (
 	manyShare   = 4
 	manyAtLeast = 10 * batchKeys
 )
 
-// Refresh updates the marts from the record tables, in one transaction. It processes the changes
-// since the last refresh, or builds everything when there was none or that is faster. Without
-// changes it writes nothing. When ctx ends it stops and rolls back; the next refresh catches up.
+// Refresh updates the marts from the record tables. It processes the changes since the last
+// refresh, or builds everything when there was none or that is faster. Without changes it writes
+// nothing. When ctx ends it stops; the next refresh goes on. The caller holds the lock of the
+// mirror, so that no other process writes records or marts.
 func Refresh(ctx context.Context, m *store.Mirror) error {
 	today := m.Now().In(m.Zone()).Format(time.DateOnly)
 	state, err := readState(ctx, m)
@@ -57,33 +54,26 @@ func Refresh(ctx context.Context, m *store.Mirror) error {
 }
 
 // Rebuild builds the marts from nothing. It is for record tables that SQL has edited, of which
-// _stale does not list the changes. It recreates the marts' indices, so [store.Snapshot.Layout]
+// _stale does not list the changes. It recreates the facts' indices, so [store.Snapshot.Layout]
 // changes.
 func Rebuild(ctx context.Context, m *store.Mirror) error {
 	return refreshMarts(ctx, m, m.Now().In(m.Zone()).Format(time.DateOnly), true)
 }
 
-func refreshMarts(ctx context.Context, m *store.Mirror, today string, full bool) (err error) {
+func refreshMarts(ctx context.Context, m *store.Mirror, today string, full bool) error {
 	began := m.Now()
 	// A scan of a million requests leaves 30 MB and more of unused heap, which would add to the
 	// peak.
 	debug.FreeOSMemory()
-	r := &refresh{today: today, full: full}
-	update := func(m *store.Mirror) error {
-		return m.Update(ctx, func(tx *store.Tx) error {
-			r.tx, r.ctx = tx, ctx
-			return r.run()
-		})
-	}
-	if r.full {
-		err = m.WithSideConnection(ctx, update)
-	} else {
-		err = update(m)
-	}
+	r := &refresh{ctx: ctx, today: today, full: full}
+	err := m.WithSideConnection(ctx, func(side *store.Side) error {
+		r.side = side
+		return r.run()
+	})
 	if err != nil {
 		return fmt.Errorf("bring the marts up to date: %w; the next sync does it", err)
 	}
-	m.Log().Info().Bool("anew", r.full).Int64("deals", r.deals).Dur("took_ms", m.Now().Sub(began)).Msg("marts brought up to date")
+	m.Log().Info().Bool("anew", r.full).Int64("deals", r.deals).Strs("summaries", r.changed).Dur("took_ms", m.Now().Sub(began)).Msg("marts brought up to date")
 	return nil
 }
 
@@ -112,90 +102,116 @@ func readState(ctx context.Context, m *store.Mirror) (state martsState, err erro
 
 // refresh is the state of one [Refresh] or [Rebuild].
 type refresh struct {
-	tx    *store.Tx
-	ctx   context.Context // for long statements; it interrupts them
-	today string          // in the platform's time zone
-	full  bool            // build everything from nothing
-	deals int64           // number of requests processed
+	ctx      context.Context // for long statements; it interrupts them
+	side     *store.Side
+	today    string    // in the platform's time zone
+	midnight time.Time // when today began
+	history  string    // see fill
+	full     bool      // build all facts from nothing
+	deals    int64     // number of requests processed
+	changed  []string  // the summaries that changed
 }
 
-func (r *refresh) run() error {
-	steps := []func() error{r.addOtherRows, r.updateItems, r.noteGroups, r.buildRows, r.noteGroups,
-		r.sumGroups, r.sumMonths, r.buildStock, r.updateOpenStays, r.finishRefresh}
+func (r *refresh) run() (err error) {
+	if r.midnight, err = startOfDay(r.today, r.side.Zone()); err != nil {
+		return err
+	}
+	if err := r.side.Update(r.ctx, r.readHistory); err != nil {
+		return err
+	}
+	facts := r.keepInStep
 	if r.full {
-		steps = []func() error{r.clear, r.buildRows, r.makeIndices, r.sumGroups, r.sumMonths, r.buildStock, r.finishRefresh}
+		facts = r.buildAnew
 	}
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return err
-		}
+	if err := facts(); err != nil {
+		return err
 	}
-	return nil
+	return r.summarize()
 }
 
-// exec runs a long statement, which r.ctx may interrupt, and returns the number of changed rows.
-func (r *refresh) exec(doing, query string, args ...any) (int64, error) {
-	s, err := r.tx.Prepared(query)
-	if err != nil {
-		return 0, r.tx.Fail(doing, err)
-	}
-	res, err := s.ExecContext(r.ctx, args...)
-	if err != nil {
-		return 0, r.tx.Fail(doing, err)
-	}
-	rows, err := res.RowsAffected()
-	if err != nil {
-		return 0, r.tx.Fail(doing, err)
-	}
-	return rows, nil
-}
-
-// list returns the rows of a query for one column.
-func list[T any](r *refresh, doing, query string, args ...any) ([]T, error) {
-	s, err := r.tx.Prepared(query)
-	if err != nil {
-		return nil, r.tx.Fail(doing, err)
-	}
-	var values []T
-	if err := s.SelectContext(r.ctx, &values, args...); err != nil {
-		return nil, r.tx.Fail(doing, err)
-	}
-	return values, nil
-}
-
-// clear empties the marts and drops their indices. Creating an index after the rows, from sorted
-// entries, costs a fraction of updating it per row.
-func (r *refresh) clear() error {
-	for _, t := range schema.Derived() {
-		indices, err := list[string](r, "list the indices of "+t.Name, "SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?", t.Name)
-		if err != nil {
-			return err
-		}
-		for _, name := range indices {
-			if _, err := r.exec("drop "+name, "DROP INDEX "+name); err != nil {
-				return err
-			}
-		}
-	}
-	_, err := Empty(r.tx)
+// readHistory finds out since when prices are known.
+func (r *refresh) readHistory(tx *store.Tx) error {
+	_, err := tx.Get("find the first known price", &r.history, "SELECT coalesce(strftime('%Y-%m-%d %H:%M:%f', min(valid_from), '-2 days'), '') FROM equipment_price_history")
 	return err
 }
 
-func (r *refresh) makeIndices() error {
-	for _, t := range schema.Derived() {
-		for _, ddl := range slices.Sorted(maps.Values(t.IndexDDL())) {
-			if _, err := r.exec(ddl, ddl); err != nil {
+// buildAnew builds the facts from nothing, in one transaction: readers see the old ones until it
+// is done.
+func (r *refresh) buildAnew() error {
+	return r.side.Update(r.ctx, func(tx *store.Tx) error {
+		if err := r.clear(tx); err != nil {
+			return err
+		}
+		for _, w := range []walk{catalogueWalk, requestsWalk} {
+			for after, more := int64(0), true; more; {
+				var err error
+				if after, more, err = r.buildBatch(tx, w, after); err != nil {
+					return err
+				}
+			}
+		}
+		for _, t := range factTables() {
+			for _, ddl := range slices.Sorted(maps.Values(t.IndexDDL())) {
+				if _, err := tx.ExecContext(r.ctx, ddl, ddl); err != nil {
+					return err
+				}
+			}
+		}
+		for _, name := range sources() {
+			if err := noteChanged(tx, name); err != nil {
+				return err
+			}
+		}
+		return r.finishFacts(tx)
+	})
+}
+
+// clear empties the facts and drops their indices. Creating an index after the rows, from sorted
+// entries, costs a fraction of updating it per row.
+func (r *refresh) clear(tx *store.Tx) error {
+	for _, t := range factTables() {
+		for _, name := range slices.Sorted(maps.Keys(t.IndexDDL())) {
+			if _, err := tx.ExecContext(r.ctx, "drop "+name, "DROP INDEX IF EXISTS "+name); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.ExecContext(r.ctx, "empty "+t.Name, "DELETE FROM "+t.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// factTables are the tables of all facts.
+func factTables() []*schema.Table { return append(slices.Clone(schema.Facts), schema.Deals) }
+
+// keepInStep rebuilds the facts of stale records. Each batch is a transaction, so that no other
+// writer waits long, and a deal has all its facts from one state of its records.
+func (r *refresh) keepInStep() error {
+	if err := r.side.Update(r.ctx, r.addOtherRows); err != nil {
+		return err
+	}
+	for _, w := range []walk{catalogueWalk, requestsWalk, linesWalk} {
+		for after, more := int64(0), true; more; {
+			err := r.side.Update(r.ctx, func(tx *store.Tx) (err error) {
+				after, more, err = r.buildBatch(tx, w, after)
+				return err
+			})
+			if err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	if err := r.countOpenStays(); err != nil {
+		return err
+	}
+	return r.side.Update(r.ctx, r.finishFacts)
 }
 
 // addOtherRows adds the other row of each stale deal to _stale: the row that represents the deal
 // may have changed.
-func (r *refresh) addOtherRows() error {
-	_, err := r.exec("find the deals concerned", `INSERT OR IGNORE INTO _stale (table_name, key, name)
+func (r *refresh) addOtherRows(tx *store.Tx) error {
+	_, err := tx.ExecContext(r.ctx, "find the deals concerned", `INSERT OR IGNORE INTO _stale (table_name, key, name)
 		SELECT 'requests', other.request_key, other.id FROM _stale AS s
 		CROSS JOIN (VALUES ('order'), ('budget')) AS kind
 		CROSS JOIN requests AS other ON other.request_type = kind.column1 AND other.id = s.name
@@ -203,13 +219,34 @@ func (r *refresh) addOtherRows() error {
 	return err
 }
 
-// finishRefresh empties _stale and writes _marts.
-func (r *refresh) finishRefresh() error {
-	if _, err := r.tx.Exec("empty _stale", "DELETE FROM _stale"); err != nil {
-		return err
+// finishFacts writes _marts and removes the records from _stale, where only the notes for the
+// summaries stay.
+func (r *refresh) finishFacts(tx *store.Tx) error {
+	for _, s := range []struct {
+		doing, query string
+		args         []any
+	}{
+		{"note that the catalogue changed", "INSERT OR IGNORE INTO _stale (table_name, key, name) SELECT DISTINCT table_name, 0, '' FROM _stale WHERE table_name = 'equipments'", nil},
+		{"note that a day has passed", "INSERT OR IGNORE INTO _stale (table_name, key, name) SELECT '_marts', 0, '' WHERE NOT EXISTS (SELECT 1 FROM _marts WHERE as_of = ?)", []any{r.today}},
+		{"remove the records from _stale", "DELETE FROM _stale WHERE key <> 0", nil},
+		{"write _marts", `INSERT INTO _marts (marts_id, recipe, as_of, refreshed_at) VALUES (1, ?, ?, ?)
+			ON CONFLICT (marts_id) DO UPDATE SET recipe = excluded.recipe, as_of = excluded.as_of, refreshed_at = excluded.refreshed_at`,
+			[]any{recipe(r.side.Mirror), r.today, sqlitefile.FormatTime(r.side.Now())}},
+	} {
+		if _, err := tx.Exec(s.doing, s.query, s.args...); err != nil {
+			return err
+		}
 	}
-	_, err := r.tx.Exec("write _marts", `INSERT INTO _marts (marts_id, recipe, as_of, refreshed_at) VALUES (1, ?, ?, ?)
-		ON CONFLICT (marts_id) DO UPDATE SET recipe = excluded.recipe, as_of = excluded.as_of, refreshed_at = excluded.refreshed_at`,
-		recipe(r.tx.Mirror()), r.today, sqlitefile.FormatTime(r.tx.Mirror().Now()))
+	return nil
+}
+
+// noteChanged notes in _stale that a table which summaries read has changed.
+func noteChanged(tx *store.Tx, table string) error {
+	_, err := tx.Exec("note that "+table+" changed", "INSERT OR IGNORE INTO _stale (table_name, key, name) VALUES (?, 0, '')", table)
 	return err
+}
+
+// startOfDay returns the first moment of a day in a zone.
+func startOfDay(day string, zone *time.Location) (time.Time, error) {
+	return time.ParseInLocation(time.DateOnly, day, zone)
 }

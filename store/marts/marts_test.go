@@ -85,7 +85,7 @@ func TestDealsCountOnce(t *testing.T) {
 	f.says("2026-02-02 2026-01-31", "order_date, budget_date", "FROM bi_requests WHERE request_key = 2")
 	// In the zone, a and b were created in January: b at 23:30 on the 31st. c has no date.
 	f.says("- - 1 0 -, 2026-01 s@x 3 2 3.0", "cohort_month, seller_email, budgets, orders, median_days_to_order", "FROM bi_funnel ORDER BY 1")
-	f.says("1", "conversion > 0.66 AND conversion < 0.67", "FROM bi_funnel WHERE cohort_month IS NOT NULL")
+	f.says("1", "conversion > 0.33 AND conversion < 0.34", "FROM bi_funnel WHERE cohort_month IS NOT NULL")
 	f.says("2026-02 1 80.0 5.0 0.016", "month, orders, final_value, power_kwp, value_per_wp", "FROM bi_revenue_month")
 	f.says("- 1 - 0, s@x 0 - 1", "seller_email, budgets, budgets_value, orders", "FROM bi_sellers ORDER BY 1")
 	f.says("- 0 -, s@x 1 0.2", "seller_email, is_order, reduction", "FROM bi_discounts ORDER BY 1")
@@ -246,40 +246,6 @@ func TestMartsJoinInMaskedCopies(t *testing.T) {
 		must(t, db.GetContext(t.Context(), &got, query))
 		if got != want {
 			t.Errorf("%s: %q, want %q", query, got, want)
-		}
-	}
-}
-
-// TestGroupsAreNotSorted: sums read a covering index in the order of the groups. The writing
-// connection would sort in memory, and lookups by row would be slow.
-func TestGroupsAreNotSorted(t *testing.T) {
-	t.Parallel()
-	f := newOffice(t, store.Options{})
-	f.change(nil, nil, firstMarts)
-	f.change([]int64{1}, nil) // makes the temporary tables
-	for _, g := range groupMarts {
-		for _, query := range []string{g.insertAll(), g.insertAffected()} {
-			var plan []struct {
-				ID, Parent, Notused int64
-				Detail              string
-			}
-			must(t, f.Update(t.Context(), func(tx *store.Tx) error {
-				explain, err := tx.Prepared("EXPLAIN QUERY PLAN " + query)
-				if err != nil {
-					return err
-				}
-				return explain.Select(&plan)
-			}))
-			covered := false
-			for _, step := range plan {
-				if strings.Contains(step.Detail, "B-TREE") {
-					t.Errorf("%s\n%s", query, step.Detail)
-				}
-				covered = covered || strings.Contains(step.Detail, "b USING COVERING INDEX")
-			}
-			if !covered {
-				t.Errorf("%s\ndoes not read an index alone", query)
-			}
 		}
 	}
 }

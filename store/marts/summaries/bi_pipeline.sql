@@ -1,0 +1,20 @@
+-- A budget in a closed status has no row in bi_status_duration, so the join leaves it out.
+WITH deal AS (
+  SELECT b.seller_email, b.state, b.deal_status, b.final_value, b.power_kwp, s.started_at, s.days,
+    row_number() OVER (PARTITION BY b.seller_email, b.state, b.deal_status ORDER BY s.days) AS place,
+    count(*) OVER (PARTITION BY b.seller_email, b.state, b.deal_status) AS places
+  FROM bi_requests AS b
+  JOIN bi_status_duration AS s ON s.request_key = b.request_key AND s.is_open = 1
+  WHERE b.deal_class = 'open'
+)
+SELECT
+  seller_email,
+  state,
+  deal_status,
+  count(*) AS deals,
+  round(sum(final_value), 2) AS value,
+  round(sum(power_kwp), 6) AS power_kwp,
+  min(started_at) AS oldest_since,
+  round(avg(days) FILTER (WHERE place IN ((places + 1) / 2, (places + 2) / 2)), 6) AS median_days
+FROM deal
+GROUP BY 1, 2, 3
