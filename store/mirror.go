@@ -36,7 +36,7 @@ type Options struct {
 
 	// What the marts depend on besides the tables.
 	Zone      *time.Location // the platform's; nil is UTC
-	PowerUnit PowerUnit      // of its totalPower; "" is KWp
+	PowerUnit PowerUnit      // of its totalPower; "" is Auto
 }
 
 // Mirror is an open database. Its methods may be called by several goroutines at once.
@@ -80,7 +80,7 @@ func open(ctx context.Context, path string, o Options, mod *model) (*Mirror, err
 	write := sql.OpenDB(writerConnector{sqlitefile.DSN(path, writerPragmas)})
 	write.SetMaxOpenConns(1)
 	m := &Mirror{
-		path: path, now: o.Now, log: o.Log, zone: o.Zone, power: cmp.Or(o.PowerUnit, KWp), model: mod, write: sqlx.NewDb(write, sqlitefile.BindLabel),
+		path: path, now: o.Now, log: o.Log, zone: o.Zone, power: cmp.Or(o.PowerUnit, Auto), model: mod, write: sqlx.NewDb(write, sqlitefile.BindLabel),
 		turn: make(chan struct{}, 1), statements: map[string]*sqlx.Stmt{},
 	}
 	m.turn <- struct{}{}
@@ -251,7 +251,7 @@ func (m *Mirror) Now() time.Time { return m.now() }
 // Zone is the platform's time zone.
 func (m *Mirror) Zone() *time.Location { return m.zone }
 
-// PowerUnit is the unit of the platform's totalPower.
+// PowerUnit is the configured unit of the platform's totalPower.
 func (m *Mirror) PowerUnit() PowerUnit { return m.power }
 
 // Log is the logger of the Options.
@@ -313,6 +313,7 @@ type PowerUnit string
 
 // The power units.
 const (
-	KWp PowerUnit = "kWp"
-	Wp  PowerUnit = "Wp"
+	Auto PowerUnit = "auto" // the deals decide; see package marts
+	KWp  PowerUnit = "kWp"
+	Wp   PowerUnit = "Wp"
 )

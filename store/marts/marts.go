@@ -22,8 +22,8 @@ const martsEdition = 4
 const batchKeys = 500
 
 // recipe names the inputs of the marts other than the tables.
-func recipe(m *store.Mirror) string {
-	return fmt.Sprintf("schema %d, edition %d, %s, %s", schema.Version, martsEdition, m.Zone(), m.PowerUnit())
+func recipe(m *store.Mirror, power store.PowerUnit) string {
+	return fmt.Sprintf("schema %d, edition %d, %s, %s", schema.Version, martsEdition, m.Zone(), power)
 }
 
 // martsState is the row of _marts, and the size of the changes since.
@@ -46,29 +46,38 @@ const (
 // changes it writes nothing. When ctx ends it stops and rolls back; the next refresh catches up.
 func Refresh(ctx context.Context, m *store.Mirror) error {
 	today := m.Now().In(m.Zone()).Format(time.DateOnly)
+	power, err := decidePower(ctx, m)
+	if err != nil {
+		return err
+	}
 	state, err := readState(ctx, m)
 	if err != nil {
 		return err
 	}
-	if state.Recipe == recipe(m) && state.AsOf == today && !state.Pending {
+	sameRecipe := state.Recipe == recipe(m, power.Unit)
+	if sameRecipe && state.AsOf == today && !state.Pending {
 		return nil
 	}
-	return refreshMarts(ctx, m, today, state.Recipe != recipe(m) || state.Many)
+	return refreshMarts(ctx, m, today, power, !sameRecipe || state.Many)
 }
 
 // Rebuild builds the marts from nothing. It is for record tables that SQL has edited, of which
 // _stale does not list the changes. It recreates the marts' indices, so [store.Snapshot.Layout]
 // changes.
 func Rebuild(ctx context.Context, m *store.Mirror) error {
-	return refreshMarts(ctx, m, m.Now().In(m.Zone()).Format(time.DateOnly), true)
+	power, err := decidePower(ctx, m)
+	if err != nil {
+		return err
+	}
+	return refreshMarts(ctx, m, m.Now().In(m.Zone()).Format(time.DateOnly), power, true)
 }
 
-func refreshMarts(ctx context.Context, m *store.Mirror, today string, full bool) (err error) {
+func refreshMarts(ctx context.Context, m *store.Mirror, today string, power Power, full bool) (err error) {
 	began := m.Now()
 	// A scan of a million requests leaves 30 MB and more of unused heap, which would add to the
 	// peak.
 	debug.FreeOSMemory()
-	r := &refresh{today: today, full: full}
+	r := &refresh{today: today, power: power.Unit, full: full}
 	update := func(m *store.Mirror) error {
 		return m.Update(ctx, func(tx *store.Tx) error {
 			r.tx, r.ctx = tx, ctx
@@ -82,6 +91,9 @@ func refreshMarts(ctx context.Context, m *store.Mirror, today string, full bool)
 	}
 	if err != nil {
 		return fmt.Errorf("bring the marts up to date: %w; the next sync does it", err)
+	}
+	if full && power.Basis == Assumed {
+		m.Log().Info().Msg("unit of totalPower: " + power.String())
 	}
 	m.Log().Info().Bool("anew", r.full).Int64("deals", r.deals).Dur("took_ms", m.Now().Sub(began)).Msg("marts brought up to date")
 	return nil
@@ -115,6 +127,7 @@ type refresh struct {
 	tx    *store.Tx
 	ctx   context.Context // for long statements; it interrupts them
 	today string          // in the platform's time zone
+	power store.PowerUnit // KWp or Wp
 	full  bool            // build everything from nothing
 	deals int64           // number of requests processed
 }
@@ -210,6 +223,6 @@ func (r *refresh) finishRefresh() error {
 	}
 	_, err := r.tx.Exec("write _marts", `INSERT INTO _marts (marts_id, recipe, as_of, refreshed_at) VALUES (1, ?, ?, ?)
 		ON CONFLICT (marts_id) DO UPDATE SET recipe = excluded.recipe, as_of = excluded.as_of, refreshed_at = excluded.refreshed_at`,
-		recipe(r.tx.Mirror()), r.today, sqlitefile.FormatTime(r.tx.Mirror().Now()))
+		recipe(r.tx.Mirror(), r.power), r.today, sqlitefile.FormatTime(r.tx.Mirror().Now()))
 	return err
 }

@@ -202,7 +202,7 @@ func (r *refresh) fill(query string) (string, error) {
 		return "", err
 	}
 	perKWp, requests := "1.0", staleRequests
-	if r.tx.Mirror().PowerUnit() == store.Wp {
+	if r.power == store.Wp {
 		perKWp = "1000.0"
 	}
 	if r.full {
