@@ -76,7 +76,7 @@ func (e Evidence) String() string {
 	if !e.enough() {
 		return fmt.Sprintf("too few deals to check it: %d of %d", e.Deals, enoughDeals)
 	}
-	return fmt.Sprintf("the median of %d deals says 1 W of modules is %.3g of totalPower", e.Deals, e.Ratio)
+	return fmt.Sprintf("the median of %d deals says 1 W of modules is %.4g of totalPower", e.Deals, e.Ratio)
 }
 
 // Basis is the reason why the marts read totalPower in a unit.
@@ -86,7 +86,7 @@ type Basis string
 const (
 	Configured Basis = "as configured"
 	Remembered Basis = "as decided before"
-	Decided    Basis = "as decided now"
+	Decided    Basis = "as the deals say"
 	Assumed    Basis = "no evidence yet"
 )
 
