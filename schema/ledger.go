@@ -12,6 +12,7 @@ var Meta = &Table{
 		own("meta_id", Surrogate, "Always 1.", "Chave").clause("CHECK (meta_id = 1)").public(),
 		own("base_url", Text, "The platform this mirrors; NULL until the first sync. Another one is refused.", "Endereço da plataforma").public(),
 		own("dialect", Text, "What was found out about the platform's way of answering (JSON).", "Dialeto").public(),
+		own("power_unit", Text, "Unit of the platform's totalPower that the first deals with enough evidence decided: kWp or Wp; NULL until then. [marts] power_unit overrules it.", "Unidade de potência").public(),
 		own("schema_version", BigInt, "Version of the tables.", "Versão do esquema").notNull().public(),
 		own("promotion", Text, "What a change of the tables left to do: which values are still to be moved from extra into their new columns (JSON). NULL when nothing is.", "Promoção pendente").public(),
 		own("erasure_due_since", Timestamp, "When a person was erased of whom the file or its WAL may still hold old copies; NULL when they hold none. The next command that writes removes them.", "Apagamento pendente desde").unit("UTC").personal(),

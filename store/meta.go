@@ -11,8 +11,9 @@ import (
 
 // Meta is what the database says about itself.
 type Meta struct {
-	BaseURL       string    `db:"base_url"` // "" until Bind
-	Dialect       string    `db:"dialect"`  // JSON; "" until known
+	BaseURL       string    `db:"base_url"`   // "" until Bind
+	Dialect       string    `db:"dialect"`    // JSON; "" until known
+	PowerUnit     PowerUnit `db:"power_unit"` // "" until decided
 	SchemaVersion int       `db:"schema_version"`
 	CreatedAt     time.Time `db:"created_at"`
 	// ErasureDueSince is when a person was erased of whom the file may still hold old copies; nil when
@@ -20,7 +21,8 @@ type Meta struct {
 	ErasureDueSince *time.Time `db:"erasure_due_since"`
 }
 
-const metaSQL = `SELECT coalesce(base_url, '') AS base_url, coalesce(dialect, '') AS dialect, schema_version, created_at, erasure_due_since FROM _meta`
+const metaSQL = `SELECT coalesce(base_url, '') AS base_url, coalesce(dialect, '') AS dialect, coalesce(power_unit, '') AS power_unit,
+	schema_version, created_at, erasure_due_since FROM _meta`
 
 // Meta reads the row about the database.
 func (m *Mirror) Meta(ctx context.Context) (Meta, error) {
@@ -61,6 +63,14 @@ func (m *Mirror) Bind(ctx context.Context, baseURL string) error {
 func (m *Mirror) SetDialect(ctx context.Context, dialect string) error {
 	return m.Update(ctx, func(tx *Tx) error {
 		_, err := tx.Exec("remember the dialect", "UPDATE _meta SET dialect = ?", sqlitefile.NullableText(dialect))
+		return err
+	})
+}
+
+// SetPowerUnit remembers the unit of the platform's totalPower.
+func (m *Mirror) SetPowerUnit(ctx context.Context, unit PowerUnit) error {
+	return m.Update(ctx, func(tx *Tx) error {
+		_, err := tx.Exec("remember the power unit", "UPDATE _meta SET power_unit = ?", string(unit))
 		return err
 	})
 }

@@ -37,7 +37,7 @@ type Options struct {
 
 	// What the marts depend on besides the tables.
 	Zone      *time.Location  // the platform's; nil is UTC
-	PowerUnit PowerUnit       // of its totalPower; "" is KWp
+	PowerUnit PowerUnit       // of its totalPower; "" is Auto
 	Deals     dealclass.Lists // which decide the class of a deal; the zero value is the default ones
 }
 
@@ -86,7 +86,7 @@ func open(ctx context.Context, path string, o Options, mod *model) (*Mirror, err
 	write := sql.OpenDB(writerConnector{sqlitefile.DSN(path, writerPragmas)})
 	write.SetMaxOpenConns(1)
 	m := &Mirror{
-		path: path, now: o.Now, log: o.Log, zone: o.Zone, power: cmp.Or(o.PowerUnit, KWp), deals: o.Deals, model: mod, write: sqlx.NewDb(write, sqlitefile.BindLabel),
+		path: path, now: o.Now, log: o.Log, zone: o.Zone, power: cmp.Or(o.PowerUnit, Auto), deals: o.Deals, model: mod, write: sqlx.NewDb(write, sqlitefile.BindLabel),
 		turn: make(chan struct{}, 1), statements: map[string]*sqlx.Stmt{},
 	}
 	m.turn <- struct{}{}
@@ -257,7 +257,7 @@ func (m *Mirror) Now() time.Time { return m.now() }
 // Zone is the platform's time zone.
 func (m *Mirror) Zone() *time.Location { return m.zone }
 
-// PowerUnit is the unit of the platform's totalPower.
+// PowerUnit is the configured unit of the platform's totalPower.
 func (m *Mirror) PowerUnit() PowerUnit { return m.power }
 
 // Deals are the lists that decide the class of a deal.
@@ -322,6 +322,7 @@ type PowerUnit string
 
 // The power units.
 const (
-	KWp PowerUnit = "kWp"
-	Wp  PowerUnit = "Wp"
+	Auto PowerUnit = "auto" // the deals decide; see package marts
+	KWp  PowerUnit = "kWp"
+	Wp   PowerUnit = "Wp"
 )

@@ -248,7 +248,7 @@ var priceChangeFact = fact{
 //	{cancelled_payment} the words of that list
 func (r *refresh) fill(w walk, query string) string {
 	perKWp := "1.0"
-	if r.side.PowerUnit() == store.Wp {
+	if r.power == store.Wp {
 		perKWp = "1000.0"
 	}
 	lists := r.side.Deals()

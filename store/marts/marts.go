@@ -18,8 +18,8 @@ import (
 const martsEdition = 5
 
 // recipe names the inputs of the marts other than the tables.
-func recipe(m *store.Mirror) string {
-	return fmt.Sprintf("schema %d, edition %d, %s, %s, statuses %s", schema.Version, martsEdition, m.Zone(), m.PowerUnit(), m.Deals().Digest())
+func recipe(m *store.Mirror, power store.PowerUnit) string {
+	return fmt.Sprintf("schema %d, edition %d, %s, %s, statuses %s", schema.Version, martsEdition, m.Zone(), power, m.Deals().Digest())
 }
 
 // martsState is the row of _marts, and the size of the changes since.
@@ -42,36 +42,50 @@ const (
 // nothing. When ctx ends it stops; the next refresh goes on. The caller holds the lock of the
 // mirror, so that no other process writes records or marts.
 func Refresh(ctx context.Context, m *store.Mirror) error {
-	today := m.Now().In(m.Zone()).Format(time.DateOnly)
+	power, err := decidePower(ctx, m)
+	if err != nil {
+		return err
+	}
 	state, err := readState(ctx, m)
 	if err != nil {
 		return err
 	}
-	if state.Recipe == recipe(m) && state.AsOf == today && !state.Pending {
+	other := state.Recipe != recipe(m, power.Unit)
+	if !other && state.AsOf == today(m) && !state.Pending {
 		return nil
 	}
-	return refreshMarts(ctx, m, today, state.Recipe != recipe(m) || state.Many)
+	return refreshMarts(ctx, m, power, other || state.Many)
 }
 
 // Rebuild builds the marts from nothing. It is for record tables that SQL has edited, of which
 // _stale does not list the changes. It recreates the facts' indices, so [store.Snapshot.Layout]
 // changes.
 func Rebuild(ctx context.Context, m *store.Mirror) error {
-	return refreshMarts(ctx, m, m.Now().In(m.Zone()).Format(time.DateOnly), true)
+	power, err := decidePower(ctx, m)
+	if err != nil {
+		return err
+	}
+	return refreshMarts(ctx, m, power, true)
 }
 
-func refreshMarts(ctx context.Context, m *store.Mirror, today string, full bool) error {
+// today is the date in the platform's time zone.
+func today(m *store.Mirror) string { return m.Now().In(m.Zone()).Format(time.DateOnly) }
+
+func refreshMarts(ctx context.Context, m *store.Mirror, power Power, full bool) error {
 	began := m.Now()
 	// A scan of a million requests leaves 30 MB and more of unused heap, which would add to the
 	// peak.
 	debug.FreeOSMemory()
-	r := &refresh{ctx: ctx, today: today, full: full}
+	r := &refresh{ctx: ctx, today: today(m), power: power.Unit, full: full}
 	err := m.WithSideConnection(ctx, func(side *store.Side) error {
 		r.side = side
 		return r.run()
 	})
 	if err != nil {
 		return fmt.Errorf("bring the marts up to date: %w; the next sync does it", err)
+	}
+	if full && power.Basis == Assumed {
+		m.Log().Info().Msg("unit of totalPower: " + power.String())
 	}
 	m.Log().Info().Bool("anew", r.full).Int64("deals", r.deals).Strs("summaries", r.changed).Dur("took_ms", m.Now().Sub(began)).Msg("marts brought up to date")
 	return nil
@@ -107,9 +121,10 @@ type refresh struct {
 	today    string    // in the platform's time zone
 	midnight time.Time // when today began
 	history  string    // see fill
-	full     bool      // build all facts from nothing
-	deals    int64     // number of requests processed
-	changed  []string  // the summaries that changed
+	power    store.PowerUnit
+	full     bool     // build all facts from nothing
+	deals    int64    // number of requests processed
+	changed  []string // the summaries that changed
 }
 
 func (r *refresh) run() (err error) {
@@ -231,7 +246,7 @@ func (r *refresh) finishFacts(tx *store.Tx) error {
 		{"remove the records from _stale", "DELETE FROM _stale WHERE key <> 0", nil},
 		{"write _marts", `INSERT INTO _marts (marts_id, recipe, as_of, refreshed_at) VALUES (1, ?, ?, ?)
 			ON CONFLICT (marts_id) DO UPDATE SET recipe = excluded.recipe, as_of = excluded.as_of, refreshed_at = excluded.refreshed_at`,
-			[]any{recipe(r.side.Mirror), r.today, sqlitefile.FormatTime(r.side.Now())}},
+			[]any{recipe(r.side.Mirror, r.power), r.today, sqlitefile.FormatTime(r.side.Now())}},
 	} {
 		if _, err := tx.Exec(s.doing, s.query, s.args...); err != nil {
 			return err

@@ -69,7 +69,7 @@ type Mirror struct {
 
 // Marts says how the platform's figures are read where it leaves that open.
 type Marts struct {
-	PowerUnit string // of totalPower: kWp or Wp
+	PowerUnit string // of totalPower: auto, kWp or Wp
 }
 
 // Outbox says where companies wait to be created and what is kept of them.

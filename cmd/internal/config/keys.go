@@ -160,9 +160,9 @@ func scheduleKeys() []key {
 
 func martsKeys() []key {
 	return []key{
-		{name: "marts.power_unit", fallback: "kWp",
-			doc: `Unit of the platform's totalPower, which it does not state: "kWp" or "Wp". A change has the next sync build the marts anew.`,
-			set: func(c *Config, text string) error { return setOneOf(&c.Marts.PowerUnit, text, "kWp", "Wp") }},
+		{name: "marts.power_unit", fallback: "auto",
+			doc: `Unit of the platform's totalPower, which it does not state: "kWp", "Wp" or "auto". With "auto" the rated power of the modules in 20 deals or more decides once, and the mirror remembers it; until then kWp. If it decided wrongly, set "kWp" or "Wp"; "auto" goes back to what is remembered. A change has the next sync build the marts anew.`,
+			set: func(c *Config, text string) error { return setOneOf(&c.Marts.PowerUnit, text, "auto", "kWp", "Wp") }},
 	}
 }
 

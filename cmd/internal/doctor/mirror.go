@@ -9,6 +9,8 @@ import (
 
 	"solarmirror/cmd/internal/status"
 	"solarmirror/cmd/internal/words"
+	"solarmirror/store"
+	"solarmirror/store/marts"
 	"solarmirror/store/sqlitefile"
 )
 
@@ -107,4 +109,16 @@ func checkFreshness(ctx context.Context, f *facts) Finding {
 		return warn("solarmirror sync "+strings.Join(late, " "), "%s", strings.Join(ages, ", "))
 	}
 	return pass("%s", strings.Join(ages, ", "))
+}
+
+// checkPowerUnit compares the unit of totalPower with the rated power of the modules.
+func checkPowerUnit(ctx context.Context, f *facts) Finding {
+	power, err := marts.ReadPower(ctx, f.mirror, store.PowerUnit(f.Config.Marts.PowerUnit))
+	switch {
+	case err != nil:
+		return fail("solarmirror status", "%v", err)
+	case power.Contradicted():
+		return fail(power.Remedy(), "%s", power)
+	}
+	return pass("%s", power)
 }

@@ -3,6 +3,7 @@ package doctor
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -204,6 +205,52 @@ func TestErasure(t *testing.T) {
 			tamper(t, f, "UPDATE _meta SET erasure_due_since = "+tc.due)
 			f.gather(t.Context())
 			expect(t, runCheck(t, "erasure", f), tc.want, tc.says)
+		})
+	}
+}
+
+func TestPowerUnit(t *testing.T) {
+	t.Parallel()
+	const remedy = `set [marts] power_unit = "Wp" in config.toml, then run "solarmirror sync"`
+	for _, tc := range []struct {
+		name     string
+		settings []string
+		totalOf  int64 // totalPower of each deal, which has 5 kW of modules
+		deals    int
+		remember store.PowerUnit
+		want     Verdict
+		says     []string
+	}{
+		{"nothing loaded", nil, 5, 0, "", OK, []string{"no evidence yet: read as kWp; 0 of 20 deals"}},
+		{"too few deals", nil, 5_000, 19, "", OK, []string{"no evidence yet: read as kWp; 19 of 20 deals"}},
+		{"not decided yet", nil, 5_000, 20, "", OK, []string{"read as Wp, as the deals say; the median of 20 deals says 1 W of modules is 1 of totalPower"}},
+		{"remembered", nil, 5, 20, store.KWp, OK, []string{"read as kWp, as decided before; the median of 20 deals says 1 W of modules is 0.001 of totalPower"}},
+		{"remembered and contradicted", nil, 5_000, 20, store.KWp, Failed, []string{"read as kWp, as decided before, but the median of 20 deals", remedy}},
+		{"configured", []string{"MARTS_POWER_UNIT=Wp"}, 5_000, 20, store.KWp, OK, []string{"read as Wp, as configured; "}},
+		{"configured, too few deals", []string{"MARTS_POWER_UNIT=kWp"}, 5_000, 19, "", OK, []string{"read as kWp, as configured; too few deals to check it: 19 of 20"}},
+		{"configured and contradicted", []string{"MARTS_POWER_UNIT=kWp"}, 5_000, 20, store.Wp, Failed, []string{"read as kWp, as configured, but the median", remedy}},
+		{"neither unit", nil, 5_000_000, 20, "", Failed, []string{"1 W of modules is 1000 of totalPower", "ask the platform's operators"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			f := newFacts(t, tc.settings...)
+			makeMirror(t, f, func(m *store.Mirror) error {
+				return errors.Join(m.SetPowerUnit(t.Context(), tc.remember), m.Update(t.Context(), func(tx *store.Tx) error {
+					for _, insert := range []string{
+						"INSERT INTO equipments (equipment_key, type, product_code, nominal_max_power) VALUES (1, 'module', 'M', 500)",
+						fmt.Sprintf(`INSERT INTO requests (request_key, request_type, id, total_power)
+							WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT i, 'order', i, %d FROM n LIMIT %d`, tc.totalOf, tc.deals),
+						"INSERT INTO request_products (request_key, position, type, product_code, quantity) SELECT request_key, 1, 'module', 'M', 10 FROM requests",
+					} {
+						if _, err := tx.Exec("fill", insert); err != nil {
+							return err
+						}
+					}
+					return nil
+				}))
+			})
+			f.gather(t.Context())
+			expect(t, runCheck(t, "power unit", f), tc.want, tc.says...)
 		})
 	}
 }
