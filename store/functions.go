@@ -19,7 +19,7 @@ import (
 //
 //	local_date(timestamp, zone)   the day of a TIMESTAMP in an IANA time zone, with the summers it had; NULL for what is no TIMESTAMP
 //	identity(text)                an e-mail address or tax number, written in one way; NULL for nothing
-//	fold(text)                    a text without case, accents and outer white space, as the lists of package dealclass are compared; NULL for NULL
+//	fold(text)                    a text as package dealclass compares it: without case, accents, outer white space; NULL for NULL
 //	median(number)                an aggregate: the middle value, or the mean of the two middle ones; NULLs do not count
 func registerFunctions(d *sqlite.Driver) error {
 	return errors.Join(
