@@ -33,13 +33,13 @@ var benchMirror = []string{
 		strftime('%Y-%m-%d %H:%M:%f', '2023-01-01', printf('+%d minutes', (i * 7919) % 1500000)),
 		CASE WHEN i % 2 = 0 THEN strftime('%Y-%m-%d %H:%M:%f', '2023-01-09', printf('+%d minutes', (i * 7919) % 1500000)) END,
 		CASE WHEN i % 25 = 0 THEN 'Cancelado' WHEN i % 10 = 3 THEN 'Perdido' WHEN i % 6 = 0 THEN 'Entregue' ELSE printf('Etapa %d', i % 7) END,
-		10000 + i % 977, i % 97, 10000 + i % 977 - i % 97, printf('vendedor%d@example.com', i % 211), printf('Vendedor %d', i % 211), 0, '2025-06-01 00:00:00.000', '2025-06-01 00:00:00.000' FROM n`,
+		10000 + i % 977, i % 97, 10000 + i % 977 - i % 97, printf('vendedor%d@example.com', i % ({n} / 3 + 1) % 211), printf('Vendedor %d', i % ({n} / 3 + 1) % 211), 0, '2025-06-01 00:00:00.000', '2025-06-01 00:00:00.000' FROM n`,
 	`INSERT INTO request_payments (request_key, type, condition_name, status, transaction_status)
 	SELECT request_key, printf('tipo %d', request_key % 5), printf('%d vezes', request_key % 12), CASE request_key % 3 WHEN 0 THEN 'received' ELSE 'requested' END, printf('t%d', request_key % 4) FROM requests`,
 	`INSERT INTO request_companies (request_key, cnpj, company_name, address_state, address_city)
-	SELECT request_key, printf('%014d', request_key % ({n} / 3 + 1)), printf('Empresa %d', request_key % ({n} / 3 + 1)), substr('SPRJMGBASCPRRSGO', request_key % 8 * 2 + 1, 2), 'Cidade' FROM requests`,
+	SELECT request_key, printf('%014d', request_key % ({n} / 3 + 1)), printf('Empresa %d', request_key % ({n} / 3 + 1)), substr('SPRJMGBASCPRRSGO', request_key % ({n} / 3 + 1) % 211 % 8 * 2 + 1, 2), 'Cidade' FROM requests`,
 	`INSERT INTO request_freights (request_key, type, price, address_state, address_city)
-	SELECT request_key, 'CIF', 120.5, substr('SPRJMGBASCPRRSGO', request_key % 8 * 2 + 1, 2), 'Cidade' FROM requests`,
+	SELECT request_key, 'CIF', 120.5, substr('SPRJMGBASCPRRSGO', request_key % ({n} / 3 + 1) % 211 % 8 * 2 + 1, 2), 'Cidade' FROM requests`,
 	`INSERT INTO request_products (request_key, position, type, product_code, name, quantity, single_price, total_price, center_code)
 	SELECT r.request_key, l.value, e.type, e.product_code, e.model, 2 + l.value, 300.25, 300.25 * (2 + l.value), printf('CD-%d', l.value % 3)
 	FROM requests AS r CROSS JOIN json_each('[1,2,3,4,5,6,7,8]') AS l CROSS JOIN equipments AS e ON e.equipment_key = (r.request_key * 31 + l.value * 409) % 3264 + 1`,
