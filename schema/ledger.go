@@ -3,7 +3,7 @@ package schema
 // The ledger: what the mirror knows about itself.
 
 // LedgerTables are the tables no record feeds.
-var LedgerTables = []*Table{Meta, Runs, Watermarks, Windows, Absences, Rejects, Drift, Columns, CompanyCreations, Marts, Stale, Deals}
+var LedgerTables = []*Table{Meta, Runs, Watermarks, Windows, Absences, Findings, Rejects, Drift, Columns, CompanyCreations, Marts, Stale, Deals}
 
 // Meta is one row about the database as a whole.
 var Meta = &Table{
@@ -85,6 +85,25 @@ var Absences = &Table{
 		streamColumn(),
 		own("key", BigInt, "Surrogate key of the record.", "Chave").notNull().public(),
 		own("first_sweep", Timestamp, "When the sweep ended that missed it first.", "Primeira varredura").unit("UTC").notNull().public(),
+		own("sweeps", BigInt, "How many sweeps in a row have missed it: more than one where so many were missing that none was marked as gone.", "Varreduras").unit("sweeps").notNull().clause("DEFAULT 1").public(),
+	},
+}
+
+// Findings is what the last verification of each stream found.
+var Findings = &Table{
+	Name: "_findings", Doc: "How the mirror differed from the platform when each stream was last verified.", Label: "Achados da verificação", Shape: Ledger,
+	Key: []string{"stream", "type", "key", "kind"},
+	Columns: []Column{
+		streamColumn(),
+		own("type", Text, "First column of the record's natural key; of an orphan the name of its surrogate key, of a total the pass.", "Tipo").notNull().public(),
+		own("key", Text, "Second column of the record's natural key; of an orphan its surrogate key, of a total what was counted.", "Chave").notNull().public(),
+		own("kind", Text, "How it differs: missing, extra, differs, edited, orphan or total, as verify --help explains them.", "Diferença").notNull().oneOf("missing", "extra", "differs", "edited", "orphan", "total").public(),
+		own("state", Text, "pending: a sync or a full read is expected to settle it; unexplained: nothing is.", "Situação").notNull().oneOf("pending", "unexplained").public(),
+		own("tables", Text, "Tables of edited and orphaned rows, separated by commas.", "Tabelas").public(),
+		own("held_hash", Blob, "_hash of a record that differs: once a sync has changed it, the next difference is another one.", "Resumo do conteúdo").personal(),
+		own("sweeps", BigInt, "How many sweeps in a row had missed an extra record.", "Varreduras").unit("sweeps").notNull().public(),
+		own("first_seen_at", Timestamp, "When a verification first found it so.", "Visto pela primeira vez em").unit("UTC").notNull().public(),
+		own("last_seen_at", Timestamp, "When the last verification found it.", "Visto pela última vez em").unit("UTC").notNull().public(),
 	},
 }
 

@@ -47,6 +47,9 @@ func (tx *Tx) begin(h *historyStatements, keys []int64, inferred bool) error {
 
 // keyList writes surrogate keys as the JSON that the statements take apart.
 func keyList(keys []int64) string {
+	if len(keys) == 0 {
+		return "[]" // and not null, beside which nothing is NOT IN the list
+	}
 	text, err := json.Marshal(keys)
 	if err != nil {
 		panic(err) // numbers can be written

@@ -103,28 +103,34 @@ func (m *Mirror) unseenKeys(ctx context.Context, root *schema.Table, partition s
 	return unseen, others, rows.Err()
 }
 
-// Absences returns the keys of a stream that the last complete sweep did not find.
-func (m *Mirror) Absences(ctx context.Context, stream string) (map[int64]bool, error) {
-	var keys []int64
-	if err := m.read.SelectContext(ctx, &keys, "SELECT key FROM _absences WHERE stream = ?", stream); err != nil {
+// Absences returns the keys of a stream that the last complete sweep did not find, with how many
+// sweeps in a row have missed each.
+func (m *Mirror) Absences(ctx context.Context, stream string) (map[int64]int, error) {
+	var rows []struct {
+		Key    int64 `db:"key"`
+		Sweeps int   `db:"sweeps"`
+	}
+	if err := m.read.SelectContext(ctx, &rows, "SELECT key, sweeps FROM _absences WHERE stream = ?", stream); err != nil {
 		return nil, fmt.Errorf("read _absences: %w", sqlitefile.Explain(m.path, err))
 	}
-	set := make(map[int64]bool, len(keys))
-	for _, k := range keys {
-		set[k] = true
+	missed := make(map[int64]int, len(rows))
+	for _, r := range rows {
+		missed[r.Key] = r.Sweeps
 	}
-	return set, nil
+	return missed, nil
 }
 
-// SetAbsences replaces what is remembered of a stream: keys that one sweep did not find, and no earlier one missed.
+// SetAbsences replaces what is remembered of a stream by the keys that a sweep did not find. A key
+// that was remembered has been missed once more.
 func (tx *Tx) SetAbsences(stream string, keys []int64) error {
 	doing := "note absences of " + stream
-	if _, err := tx.Exec(doing, "DELETE FROM _absences WHERE stream = ?", stream); err != nil {
+	if _, err := tx.Exec(doing, "DELETE FROM _absences WHERE stream = ? AND key NOT IN (SELECT value FROM json_each(?))", stream, keyList(keys)); err != nil {
 		return err
 	}
 	now := sqlitefile.FormatTime(tx.m.now())
 	for _, key := range keys {
-		if _, err := tx.Exec(doing, "INSERT INTO _absences (stream, key, first_sweep) VALUES (?, ?, ?)", stream, key, now); err != nil {
+		if _, err := tx.Exec(doing, `INSERT INTO _absences (stream, key, first_sweep, sweeps) VALUES (?, ?, ?, 1)
+			ON CONFLICT (stream, key) DO UPDATE SET sweeps = sweeps + 1`, stream, key, now); err != nil {
 			return err
 		}
 	}

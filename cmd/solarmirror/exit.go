@@ -92,7 +92,7 @@ func exitCodeHelp() string {
 		{exitOK, "ok"},
 		{exitFailed, "failed"},
 		{exitUsage, "usage or configuration"},
-		{exitPartial, "partial: a stream failed, another succeeded; push decided some rows and not others; or verify found differences"},
+		{exitPartial, "partial: a stream failed, another succeeded; push decided some rows and not others; or verify found unexplained differences"},
 		{exitAuth, "authentication: no usable token, or the platform refused it"},
 		{exitNoDatabase, "no database yet"},
 		{exitLocked, "locked by another run"},

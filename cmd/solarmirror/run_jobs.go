@@ -171,7 +171,7 @@ func (w *worker) verify(ctx context.Context, did *account) error {
 				counts.Rejected += int64(v.Rejected)
 				differences += len(v.Differences)
 			}
-			did.facts.Int("differences", differences)
+			did.facts.Int("differences", differences).Int("pending", pullreport.Pending(list))
 			return counts, cmp.Or(err, pullreport.Discrepancy(list))
 		})
 	})

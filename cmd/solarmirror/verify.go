@@ -20,16 +20,22 @@ func newVerifyCommand(a *app) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "verify [stream…]",
-		Short: "Compare the mirror with the platform; changes nothing",
-		Long: `Read the streams whole and compare keys, counts, content and rows with the mirror.
-Exits with 3 when it finds a difference:
+		Short: "Compare the mirror with the platform; changes no record",
+		Long: `Read the streams whole and compare keys, counts, content and rows with the mirror:
 
   missing  the platform lists the record, the mirror does not have it
   extra    the mirror has the record, the platform does not list it
-  differs  the platform changed the record since the last sync: sync first
+  differs  the platform changed the record since a sync read it
   edited   the platform did not change the record; its rows in the mirror are not those
            a sync would write: somebody edited, added or deleted rows by SQL
   orphan   child rows without a root row, named by the surrogate key they hold
+  total    the platform counts more records than it lists
+
+A difference is pending while something is expected to settle it: the next sync, when the
+platform lists the record as updated since the last one; the next full read, of equipment;
+two full reads, of what is extra. All others are unexplained, and so is one that the last
+verification has found in the same way. Only those make verify exit with 3. The table
+_findings holds what the last verification found.
 
 "solarmirror sync --full" brings in what is missing or differs, and the second one in a row
 marks what is extra as gone. "solarmirror sync --full --repair" also writes edited records

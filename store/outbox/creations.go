@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -17,11 +16,8 @@ import (
 // Creations is the mirror as the outbox uses it. It writes the table company_creations and the runs
 // of pushes in the ledger, and looks companies up in the mirrored requests.
 //
-// It does not take the mirror's lock, so that a long sync does not delay a push. The lock protects
-// pages and watermarks from a second sync; Creations writes neither. Writers of one SQLite file
-// take turns by SQLite's own lock. A sync holds that only while it commits a page, which takes much
-// less time than the busy timeout. Creations never migrates the mirror and never empties the WAL; a
-// sync does both.
+// It does not take the mirror's lock, so that a long sync does not delay a push: see
+// [store.OpenBeside]. Creations never empties the WAL; a sync does.
 type Creations struct {
 	path string
 	db   *sqlx.DB // one connection
@@ -31,24 +27,13 @@ type Creations struct {
 // cut before the row is sent.
 var creationsPragmas = []string{"busy_timeout(10000)", "synchronous(FULL)", "temp_store(MEMORY)"}
 
-// OpenCreations opens the mirror at path. It creates nothing.
-//
-// Errors: [sqlitefile.ErrNoDatabase], [sqlitefile.ErrNotMirror], [*sqlitefile.NewerError],
-// [*sqlitefile.OlderError], [sqlitefile.ErrCorrupt], [sqlitefile.ErrBusy].
+// OpenCreations opens the mirror at path. It creates nothing. Errors: those of [store.OpenBeside].
 func OpenCreations(ctx context.Context, path string) (*Creations, error) {
-	if err := sqlitefile.MustExist(path); err != nil {
+	db, err := store.OpenBeside(ctx, path, creationsPragmas)
+	if err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", sqlitefile.DSN(path, creationsPragmas)+"&mode=rw&_txlock=immediate")
-	if err != nil {
-		return nil, fmt.Errorf("open mirror %s: %w", path, err)
-	}
-	db.SetMaxOpenConns(1)
-	c := &Creations{path: path, db: sqlx.NewDb(db, sqlitefile.BindLabel)}
-	if err := store.CheckCurrent(ctx, c.db, path); err != nil {
-		return nil, errors.Join(fmt.Errorf("open mirror: %w", sqlitefile.Explain(path, err)), db.Close())
-	}
-	return c, nil
+	return &Creations{path: path, db: db}, nil
 }
 
 // Close closes the connection.

@@ -26,7 +26,7 @@ func (e *Engine) sweep(ctx context.Context, j *job, windows []*window) error {
 	}
 	c := census{held: seen}
 	for _, p := range unseen {
-		c.miss(p, before[p.Key])
+		c.miss(p, before[p.Key] > 0)
 	}
 	if c.missing() == 0 && len(before) == 0 {
 		return nil

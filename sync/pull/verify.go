@@ -11,13 +11,9 @@ import (
 	"solarmirror/sync/scan"
 )
 
-// Difference is one record in which the mirror and the platform differ.
-type Difference struct {
-	Stream string
-	Key    store.NaturalKey // of an orphan: name and value of its surrogate key; of a total: pass and what it counts
-	Kind   string           // one of the kinds below
-	Tables []string         // of DiffEdited and DiffOrphan: where the rows are
-}
+// Difference is one record in which the mirror and the platform differ. Kind is one of the kinds
+// below; Tables, of DiffEdited and DiffOrphan, say where the rows are.
+type Difference store.Finding
 
 // Kinds of difference.
 const (
@@ -44,8 +40,9 @@ type Verification struct {
 }
 
 // Verify reads the streams whole, both passes, and compares keys, content and rows with the mirror.
-// It changes nothing. A record that was updated since the last sync differs, rightly. Memory grows
-// with the differences and the erased records, not with all records.
+// It says of each difference whether it is pending or unexplained, and notes them all in the ledger
+// when no stream has stopped it; otherwise it changes nothing. Memory grows with the differences and
+// the erased records, not with all records.
 func (e *Engine) Verify(ctx context.Context, streams []*Stream) ([]Verification, error) {
 	if err := e.startReading(ctx); err != nil {
 		return nil, err
@@ -57,7 +54,7 @@ func (e *Engine) Verify(ctx context.Context, streams []*Stream) ([]Verification,
 			return list[:i+1], list[i].Err
 		}
 	}
-	return list, nil
+	return list, e.noteFindings(ctx, list)
 }
 
 // firstOfRoot says whether a stream is the first one with its root: orphans have no type that would
@@ -66,7 +63,7 @@ func firstOfRoot(streams []*Stream, s *Stream) bool {
 	return streams[slices.IndexFunc(streams, func(other *Stream) bool { return other.Root == s.Root })] == s
 }
 
-// startReading recalls the dialect for work that changes nothing, on a mirror of this platform.
+// startReading recalls the dialect for work that changes no record, on a mirror of this platform.
 func (e *Engine) startReading(ctx context.Context) error {
 	if err := e.samePlatform(ctx); err != nil {
 		return err
@@ -84,6 +81,11 @@ func (e *Engine) verifyStream(ctx context.Context, s *Stream, withOrphans bool) 
 	c.Err = e.listAll(ctx, s, c)
 	if c.Err == nil {
 		c.Err = c.finish(ctx, withOrphans)
+	}
+	if c.Err == nil {
+		if c.Err = e.explain(ctx, s, c.Differences); c.Err != nil {
+			c.Differences = nil
+		}
 	}
 	return c.Verification
 }
@@ -173,7 +175,7 @@ func (c *check) record(r scan.Record, held store.Held) {
 		return
 	}
 	if held.Key == 0 || held.Deleted {
-		c.differs(r.Key, DiffMissing, nil)
+		c.differs(Difference{Key: r.Key, Kind: DiffMissing})
 		return
 	}
 	if !c.seen.has(held.Key) {
@@ -182,16 +184,17 @@ func (c *check) record(r scan.Record, held store.Held) {
 	}
 	switch {
 	case !sameContent(r, held.Hash):
-		c.differs(r.Key, DiffContent, nil)
+		c.differs(Difference{Key: r.Key, Kind: DiffContent, Held: held.Hash})
 	case held.Erased:
 		c.erased[r.Key] = true
 	case len(tables) > 0:
-		c.differs(r.Key, DiffEdited, tables)
+		c.differs(Difference{Key: r.Key, Kind: DiffEdited, Tables: tables})
 	}
 }
 
-func (c *check) differs(key store.NaturalKey, kind string, tables []string) {
-	c.found[key] = Difference{Stream: c.Stream, Key: key, Kind: kind, Tables: tables}
+func (c *check) differs(d Difference) {
+	d.Stream = c.Stream
+	c.found[d.Key] = d
 }
 
 // finish looks for what the platform does not list, and lists the differences.
@@ -201,19 +204,23 @@ func (c *check) finish(ctx context.Context, withOrphans bool) error {
 			c.Platform++
 		}
 	}
+	missed, err := c.mirror.Absences(ctx, c.Stream)
+	if err != nil {
+		return err
+	}
 	root := c.comparer.stream.Root
 	for p, err := range c.mirror.Present(ctx, root, c.comparer.stream.Partition) {
 		if err != nil {
 			return err
 		}
 		c.Mirror++
-		_, missed := c.found[p.Natural]
+		_, lacked := c.found[p.Natural]
 		switch {
 		case c.seen.has(p.Key):
-		case missed: // a sync has loaded it meanwhile
+		case lacked: // a sync has loaded it meanwhile
 			delete(c.found, p.Natural)
 		default:
-			c.differs(p.Natural, DiffExtra, nil)
+			c.differs(Difference{Key: p.Natural, Kind: DiffExtra, Sweeps: missed[p.Key]})
 		}
 	}
 	c.Differences, c.Erased = sorted(c.found), len(c.erased)

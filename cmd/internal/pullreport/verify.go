@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"solarmirror/cmd/internal/terminal"
+	"solarmirror/store"
 	"solarmirror/sync/pull"
 )
 
-// DifferencesError reports that the mirror differs from the platform.
+// DifferencesError reports unexplained differences between mirror and platform.
 type DifferencesError struct {
 	n      int
 	totals int  // of n: the platform counts more records than it lists
@@ -26,18 +27,19 @@ func (e *DifferencesError) Error() string {
 	if e.repair {
 		command += " --repair"
 	}
-	return fmt.Sprintf("%d differences; run %q, then verify again", e.n, command)
+	return fmt.Sprintf("%d unexplained differences; run %q, then verify again", e.n, command)
 }
 
 // Discrepancy returns the error of a verification, which decides the exit code: nil when every
-// stream was read and nothing differs, a *DifferencesError when every stream was read and something
-// differs, and a *pull.PartialError when some streams, but not all, could not be read.
+// stream was read and no difference is unexplained, a *DifferencesError when every stream was read
+// and one is, and a *pull.PartialError when some streams, but not all, could not be read.
 func Discrepancy(list []pull.Verification) error {
 	var found DifferencesError
 	var failed []error
 	for _, v := range list {
-		found.n += len(v.Differences)
-		for _, d := range v.Differences {
+		unexplained := inState(v.Differences, store.Unexplained)
+		found.n += len(unexplained)
+		for _, d := range unexplained {
 			if d.Kind == pull.DiffTotal {
 				found.totals++
 			}
@@ -58,6 +60,23 @@ func Discrepancy(list []pull.Verification) error {
 	return nil
 }
 
+func inState(list []pull.Difference, state store.State) (some []pull.Difference) {
+	for _, d := range list {
+		if d.State == state {
+			some = append(some, d)
+		}
+	}
+	return some
+}
+
+// Pending counts the pending differences of a verification.
+func Pending(list []pull.Verification) (n int) {
+	for _, v := range list {
+		n += len(inState(v.Differences, store.Pending))
+	}
+	return n
+}
+
 type verificationJSON struct {
 	Stream      string           `json:"stream"`
 	Platform    int              `json:"platform"`
@@ -74,7 +93,7 @@ func PrintVerification(w io.Writer, list []pull.Verification, asJSON bool) error
 		return printVerificationJSON(w, list)
 	}
 	sums := terminal.NewTable("stream", "on the platform", "in the mirror", "missing", "extra", "different", "edited", "orphans", "rejected")
-	rows, erased := newDifferenceTable(), 0
+	unexplained, pending, erased := newDifferenceTable(), newDifferenceTable(), 0
 	for _, v := range list {
 		if v.Err != nil { // which Discrepancy returns
 			sums.Add(v.Stream)
@@ -85,7 +104,8 @@ func PrintVerification(w io.Writer, list []pull.Verification, asJSON bool) error
 			count[d.Kind]++
 		}
 		erased += v.Erased
-		addDifferences(rows, v.Differences)
+		addDifferences(unexplained, inState(v.Differences, store.Unexplained))
+		addDifferences(pending, inState(v.Differences, store.Pending))
 		sums.Add(v.Stream, v.Platform, v.Mirror, count[pull.DiffMissing], count[pull.DiffExtra], count[pull.DiffContent],
 			count[pull.DiffEdited], count[pull.DiffOrphan], v.Rejected)
 	}
@@ -95,11 +115,17 @@ func PrintVerification(w io.Writer, list []pull.Verification, asJSON bool) error
 	if erased > 0 {
 		fmt.Fprintf(w, "\n%d erased with \"forget\": their rows are not compared\n", erased)
 	}
-	if rows.Len() == 0 {
+	if unexplained.Len() > 0 {
+		fmt.Fprintln(w)
+		if err := unexplained.Write(w); err != nil {
+			return err
+		}
+	}
+	if pending.Len() == 0 {
 		return nil
 	}
-	fmt.Fprintln(w)
-	return rows.Write(w)
+	fmt.Fprintf(w, "\n%d differences are pending: the next sync or full reads are expected to settle them\n", Pending(list))
+	return pending.Write(w)
 }
 
 func printVerificationJSON(w io.Writer, list []pull.Verification) error {
