@@ -129,6 +129,12 @@ func TestErasedRecordChangesOnPlatform(t *testing.T) {
 	if n := (&rig{t: t, path: masked}).value("SELECT count(_erased_at) FROM requests"); n != int64(0) {
 		t.Errorf("%v marks in a masked copy", n)
 	}
+	for path, hashes := range map[string]int64{r.path: 1, masked: 0} {
+		got := (&rig{t: t, path: path}).query("SELECT type, key, kind, count(held_hash) FROM _findings")
+		if d := diff([][]any{{"order", "b", DiffContent, hashes}}, got); d != "" {
+			t.Errorf("findings in %s:\n%s", path, d)
+		}
+	}
 	r.sync(Options{Streams: orders})
 	got := r.query("SELECT id, name, cpf, main_contact_name, _erased_at IS NOT NULL FROM requests LEFT JOIN request_companies USING (request_key) ORDER BY id")
 	want := [][]any{{"a", nil, nil, nil, int64(1)}, {"b", "Loja nova", "529.982.247-25", "Zulmira", int64(0)}, {"c", "Outra", nil, nil, int64(0)}}
