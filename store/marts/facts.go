@@ -139,7 +139,7 @@ var lineFact = fact{
 		"net_value":     "p.total_price * b.final_value / nullif(b.original_value, 0)",
 		// The price when the order was created or, if the mirror first saw the item later on that
 		// day, the first one. Orders older than the history need no lookup.
-		"cost_at_order": `CASE WHEN b.order_created >= {history} THEN (
+		"cost_at_order": `CASE WHEN b.is_order AND b.order_created >= {history} THEN (
     SELECT h.cost_price FROM equipment_price_history AS h WHERE h.equipment_key = e.equipment_key AND (
       (h.valid_from <= b.order_created AND (h.valid_to IS NULL OR h.valid_to > b.order_created))
       OR (h.valid_from > b.order_created AND local_date(h.valid_from, {zone}) = b.order_date))

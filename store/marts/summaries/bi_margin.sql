@@ -1,3 +1,5 @@
+-- A product can fall on half a cent, which versions of SQLite round differently by round(x, 2). The
+-- step over millionths makes them agree.
 WITH line AS (
   SELECT substr(order_date, 1, 7) AS month, product_type, manufacturer, total_price, net_value, cost_at_order,
     CASE WHEN net_value IS NOT NULL THEN quantity * coalesce(cost_at_order, unit_cost) END AS cost
@@ -6,11 +8,11 @@ WITH line AS (
 ), total AS (
   SELECT month, product_type, manufacturer,
     count(*) AS lines,
-    round(sum(total_price), 2) AS value,
-    round(sum(net_value), 2) AS net_value,
-    round(sum(net_value) FILTER (WHERE cost IS NOT NULL), 2) AS net_value_with_cost,
-    round(sum(net_value) FILTER (WHERE cost IS NOT NULL AND cost_at_order IS NOT NULL), 2) AS net_value_at_order_cost,
-    round(sum(cost), 2) AS cost
+    round(round(1e6 * sum(total_price)) / 1e4) / 100 AS value,
+    round(round(1e6 * sum(net_value)) / 1e4) / 100 AS net_value,
+    round(round(1e6 * sum(net_value) FILTER (WHERE cost IS NOT NULL)) / 1e4) / 100 AS net_value_with_cost,
+    round(round(1e6 * sum(net_value) FILTER (WHERE cost IS NOT NULL AND cost_at_order IS NOT NULL)) / 1e4) / 100 AS net_value_at_order_cost,
+    round(round(1e6 * sum(cost)) / 1e4) / 100 AS cost
   FROM line
   GROUP BY 1, 2, 3
 )
