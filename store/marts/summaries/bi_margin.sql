@@ -1,5 +1,4 @@
--- A product can fall on half a cent, which versions of SQLite round differently by round(x, 2). The
--- step over millionths makes them agree.
+-- A product of prices can be half a cent, so it is rounded over millionths.
 WITH line AS (
   SELECT substr(order_date, 1, 7) AS month, product_type, manufacturer, total_price, net_value, cost_at_order,
     CASE WHEN net_value IS NOT NULL THEN quantity * coalesce(cost_at_order, unit_cost) END AS cost
@@ -18,5 +17,5 @@ WITH line AS (
 )
 SELECT *,
   round(net_value_with_cost - cost, 2) AS margin,
-  round((net_value_with_cost - cost) / nullif(net_value_with_cost, 0), 6) AS margin_rate
+  round(1e6 * (net_value_with_cost - cost) / nullif(net_value_with_cost, 0)) / 1e6 AS margin_rate
 FROM total
