@@ -17,7 +17,13 @@ var BiRequests = &Table{
 	Name: "bi_requests", Label: "Negócios", Shape: Mart, Key: []string{"request_key"},
 	Doc: "One row per live deal: not removed, not gone from the platform. A deal is an id; where it is listed both as a budget and as an order, the order speaks. " +
 		"What was sold are the rows with deal_class 'won'.",
-	Indices: [][]string{{"company_tax_id"}, {"seller_email"}, {"order_date"}},
+	Indices: [][]string{
+		// Beyond the columns by which they are searched, these hold what the summaries add up, so
+		// that those neither sort nor look up rows in random order.
+		{"company_tax_id", "seller_email", "is_order", "deal_class", "final_value", "power_kwp", "order_date", "original_value", "discount", "surcharge"},
+		{"seller_email", "is_order", "deal_class", "final_value", "power_kwp", "order_date"},
+		{"order_date", "deal_class"},
+	},
 	Columns: []Column{
 		requestKey(Surrogate),
 		like(Requests, "request_type"),

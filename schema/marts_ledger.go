@@ -27,6 +27,7 @@ var Stale = &Table{
 // Deals is what the marts know of each deal, dead or alive: an id, listed as a budget, as an order, or as both.
 var Deals = &Table{
 	Name: "_deals", Doc: "One row per deal, live or not: what bi_funnel is counted from.", Label: "Negócios (apoio)", Shape: Ledger, Key: []string{"request_key"},
+	Indices: [][]string{{"cohort_month", "seller_email", "state", "days_to_order", "is_order", "deal_class", "final_value"}},
 	Columns: []Column{
 		own("request_key", Surrogate, "The row that speaks for the deal: a live one rather than one that is removed or gone, an order rather than a budget.", "Negócio (chave)").
 			notNull().clause("REFERENCES requests(request_key)").public(),

@@ -9,8 +9,8 @@
 //   - publish: masked and full copies of the mirror, backups
 //   - outbox: the queue of companies to create, a file of its own
 //
-// All of them but sqlitefile, identity and dealclass stand above this package. It tells marts what is stale
-// ([Tx.NoteStale]) and gives rooms above it transactions ([Mirror.Update]) and readers.
+// All of them but sqlitefile, identity and dealclass stand above this package. It tells marts what
+// is stale ([Tx.NoteStale]) and gives rooms above it transactions ([Mirror.Update]) and readers.
 //
 // # One writer, many readers
 //

@@ -4,7 +4,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -19,17 +18,12 @@ import (
 //
 //	local_date(timestamp, zone)   the day of a TIMESTAMP in an IANA time zone, with the summers it had; NULL for what is no TIMESTAMP
 //	identity(text)                an e-mail address or tax number, written in one way; NULL for nothing
-//	fold(text)                    a text without case, accents and outer white space, as the lists of package dealclass are compared; NULL for NULL
-//	median(number)                an aggregate: the middle value, or the mean of the two middle ones; NULLs do not count
+//	fold(text)                    a text as package dealclass compares it: without case, accents, outer white space; NULL for NULL
 func registerFunctions(d *sqlite.Driver) error {
 	return errors.Join(
 		d.RegisterDeterministicScalarFunction("local_date", 2, localDateSQL),
 		d.RegisterDeterministicScalarFunction("identity", 1, identitySQL),
-		d.RegisterDeterministicScalarFunction("fold", 1, foldSQL),
-		d.RegisterFunction("median", &sqlite.FunctionImpl{
-			NArgs: 1, Deterministic: true,
-			MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return &median{}, nil },
-		}))
+		d.RegisterDeterministicScalarFunction("fold", 1, foldSQL))
 }
 
 // zones are the time zones asked for so far; loading one takes a thousand times as long as using it.
@@ -84,44 +78,3 @@ func foldSQL(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, erro
 	}
 	return dealclass.Fold(text), nil
 }
-
-// median is one group's aggregate.
-type median struct{ values []float64 }
-
-// Step takes a value in.
-func (m *median) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
-	switch v := args[0].(type) {
-	case nil:
-	case float64:
-		m.values = append(m.values, v)
-	case int64:
-		m.values = append(m.values, float64(v))
-	default:
-		return fmt.Errorf("median of %T: it takes numbers", v)
-	}
-	return nil
-}
-
-// WindowInverse takes the value out again that came first.
-func (m *median) WindowInverse(_ *sqlite.FunctionContext, args []driver.Value) error {
-	if args[0] != nil {
-		m.values = m.values[1:]
-	}
-	return nil
-}
-
-// WindowValue is the median of what is in.
-func (m *median) WindowValue(*sqlite.FunctionContext) (driver.Value, error) {
-	n := len(m.values)
-	if n == 0 {
-		return nil, nil
-	}
-	sorted := slices.Sorted(slices.Values(m.values))
-	if n%2 == 1 {
-		return sorted[n/2], nil
-	}
-	return (sorted[n/2-1] + sorted[n/2]) / 2, nil
-}
-
-// Final has nothing to give back.
-func (m *median) Final(*sqlite.FunctionContext) {}

@@ -46,23 +46,3 @@ func TestFoldInSQL(t *testing.T) {
 		}
 	}
 }
-
-func TestMedian(t *testing.T) {
-	t.Parallel()
-	m := openMirror(t, mirrorPath(t))
-	for values, want := range map[string]string{
-		"(5)": "5", "(1), (9)": "5", "(3), (NULL), (1), (10)": "3", "(NULL)": "-", "(2.5), (1), (4), (NULL), (3)": "2.75",
-	} {
-		var got string
-		must(t, m.conn.GetContext(t.Context(), &got, "WITH v (x) AS (VALUES "+values+") SELECT coalesce(median(x), '-') FROM v"))
-		if got != want {
-			t.Errorf("median of %s is %s, want %s", values, got, want)
-		}
-	}
-	var running string
-	must(t, m.conn.GetContext(t.Context(), &running, `WITH v (n, x) AS (VALUES (1, 4), (2, NULL), (3, 1), (4, 9))
-		SELECT group_concat(coalesce(y, '-'), ' ') FROM (SELECT median(x) OVER (ORDER BY n ROWS 1 PRECEDING) AS y FROM v)`))
-	if running != "4.0 4.0 1.0 5.0" {
-		t.Errorf("running medians %s", running)
-	}
-}

@@ -3,8 +3,10 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"solarmirror/schema"
+	"solarmirror/store/dealclass"
 	"solarmirror/store/sqlitefile"
 )
 
@@ -34,4 +36,24 @@ func (m *Mirror) RecordCounts(ctx context.Context) ([]RecordCount, error) {
 
 func recordCountSQL(root *schema.Table) string {
 	return fmt.Sprintf("SELECT (SELECT count(*) FROM %[1]s) AS total, (SELECT count(*) FROM %[1]s WHERE _deleted_at IS NOT NULL) AS deleted", root.Name)
+}
+
+// StatusCount is how many live deals have a deal status.
+type StatusCount struct {
+	Status string `db:"deal_status"`
+	Deals  int64  `db:"deals"`
+}
+
+// UndecidedStatuses counts the live deals of each deal status that lists does not know, the most
+// frequent first. Deals without a status are left out.
+func (m *Mirror) UndecidedStatuses(ctx context.Context, lists dealclass.Lists) ([]StatusCount, error) {
+	var counts []StatusCount
+	err := m.read.SelectContext(ctx, &counts, `SELECT deal_status, count(*) AS deals FROM bi_requests
+		WHERE deal_status IS NOT NULL GROUP BY deal_status ORDER BY deals DESC, deal_status`)
+	if err != nil {
+		return nil, fmt.Errorf("count the deals of each status: %w", sqlitefile.Explain(m.path, err))
+	}
+	return slices.DeleteFunc(counts, func(c StatusCount) bool {
+		return dealclass.Fold(c.Status) == "" || lists.Knows(c.Status)
+	}), nil
 }

@@ -17,16 +17,21 @@ func newStatusCommand(a *app) *cobra.Command {
 		Use:   "status",
 		Short: "Say how fresh the mirror is, what ran, and what was left out",
 		Long: `Say up to when each stream is complete, how the platform was found to answer, what ran
-last, and what was rejected or differs from the platform's documentation. With --max-age
-the exit code is 12 when a stream is older than that.`,
+last, what was rejected or differs from the platform's documentation, and which deal
+statuses are in no list of [marts]. With --max-age the exit code is 12 when a stream is
+older than that.`,
 		Example: "  solarmirror status --max-age 2h",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if maxAge < 0 {
 				return &usageError{command: cmd.CommandPath(), err: fmt.Errorf("--max-age is %s; it must not be negative", maxAge)}
 			}
+			c, err := a.config()
+			if err != nil {
+				return err
+			}
 			return a.withReader(cmd.Context(), func(mirror *store.Mirror) error {
-				s, err := status.Read(cmd.Context(), mirror, time.Now())
+				s, err := status.Read(cmd.Context(), mirror, c.Marts.Deals, time.Now())
 				if err != nil {
 					return err
 				}

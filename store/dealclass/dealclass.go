@@ -100,19 +100,25 @@ func (l Lists) Knows(dealStatus string) bool {
 	return slices.Contains(l.Cancelled, word) || slices.Contains(l.Lost, word) || slices.Contains(l.Closed, word)
 }
 
-// Conflicts returns an error for each word of Closed that is also in Cancelled or Lost. It calls the
-// lists by their configuration keys.
-func (l Lists) Conflicts() []error {
-	var conflicts []error
+// Conflict is a word of Closed that is also in another list.
+type Conflict struct {
+	Word  string
+	Other string // the other list, by its configuration key: cancelled_statuses or lost_statuses
+}
+
+func (c Conflict) String() string {
+	return fmt.Sprintf("%q is in both closed_statuses and %s, default words included; keep it in one (%q takes a default word out)", c.Word, c.Other, "!"+c.Word)
+}
+
+// Conflicts returns every conflict of the lists.
+func (l Lists) Conflicts() []Conflict {
+	var conflicts []Conflict
 	for _, word := range l.Closed {
-		for _, other := range []struct {
-			key  string
-			list []string
-		}{{"cancelled_statuses", l.Cancelled}, {"lost_statuses", l.Lost}} {
-			if slices.Contains(other.list, word) {
-				conflicts = append(conflicts, fmt.Errorf("%q is in both marts.closed_statuses and marts.%s, defaults included; keep it in one, with %q in the other",
-					word, other.key, "!"+word))
-			}
+		if slices.Contains(l.Cancelled, word) {
+			conflicts = append(conflicts, Conflict{word, "cancelled_statuses"})
+		}
+		if slices.Contains(l.Lost, word) {
+			conflicts = append(conflicts, Conflict{word, "lost_statuses"})
 		}
 	}
 	return conflicts

@@ -160,14 +160,7 @@ func TestExtendProperty(t *testing.T) {
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	l := Lists{Cancelled: []string{"done", "void"}, Lost: []string{"done", "void"}, Closed: []string{"delivered", "done"}}
-	var got []string
-	for _, conflict := range l.Conflicts() {
-		got = append(got, conflict.Error())
-	}
-	if d := cmp.Diff([]string{
-		`"done" is in both marts.closed_statuses and marts.cancelled_statuses, defaults included; keep it in one, with "!done" in the other`,
-		`"done" is in both marts.closed_statuses and marts.lost_statuses, defaults included; keep it in one, with "!done" in the other`,
-	}, got); d != "" {
+	if d := cmp.Diff([]Conflict{{"done", "cancelled_statuses"}, {"done", "lost_statuses"}}, l.Conflicts()); d != "" {
 		t.Error(d)
 	}
 }
@@ -183,9 +176,6 @@ func TestDigest(t *testing.T) {
 			t.Errorf("%q has the digest of others: %s", l, l.Digest())
 		}
 		seen[l.Digest()] = true
-	}
-	if Default().Digest() != Default().Digest() {
-		t.Error("not stable")
 	}
 }
 

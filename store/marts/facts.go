@@ -139,13 +139,13 @@ var lineFact = fact{
 		"equipment_key": "e.equipment_key", "deal_class": "b.deal_class", "kind": "b.kind", "state": "b.state", "seller_email": "b.seller_email",
 		"rated_power_w": ratedPower,
 		"net_value":     "p.total_price * b.final_value / nullif(b.original_value, 0)",
-		// The price when the order was created or, if the mirror first saw the item later on that
-		// day, the first one. Orders older than the history need no lookup.
-		"cost_at_order": `CASE WHEN b.is_order AND b.order_created >= {history} THEN (
-    SELECT h.cost_price FROM equipment_price_history AS h WHERE h.equipment_key = e.equipment_key AND (
-      (h.valid_from <= b.order_created AND (h.valid_to IS NULL OR h.valid_to > b.order_created))
-      OR (h.valid_from > b.order_created AND local_date(h.valid_from, {zone}) = b.order_date))
-    ORDER BY h.valid_from LIMIT 1) END`,
+		// The last cost known when the order was created, else the first one known later on that
+		// day. Orders older than the history need no lookup.
+		"cost_at_order": `CASE WHEN b.is_order AND b.order_created >= {history} THEN coalesce(
+    (SELECT h.cost_price FROM equipment_price_history AS h WHERE h.equipment_key = e.equipment_key AND h.valid_from <= b.order_created
+      ORDER BY h.valid_from DESC LIMIT 1),
+    (SELECT h.cost_price FROM equipment_price_history AS h WHERE h.equipment_key = e.equipment_key AND h.valid_from > b.order_created
+      AND local_date(h.valid_from, {zone}) = b.order_date ORDER BY h.valid_from LIMIT 1)) END`,
 	},
 	from: `FROM {records} AS r
 CROSS JOIN bi_requests AS b ON b.request_key = r.request_key

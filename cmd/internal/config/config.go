@@ -8,8 +8,9 @@
 //	default < TOML file < environment < flag
 //
 // The name of a key's environment variable derives from its own: platform.token
-// is SOLARMIRROR_PLATFORM_TOKEN. An empty variable counts as not set. The key
-// platform.token_file is thereby also the _FILE variant of the token's variable.
+// is SOLARMIRROR_PLATFORM_TOKEN. An empty variable counts as not set. A
+// variable gives a list as text (see splitList). The key platform.token_file is
+// thereby also the _FILE variant of the token's variable.
 //
 // Invariants: a value is checked in every layer it stands in, even where a later
 // layer overrules it; nothing unknown is passed over, neither a TOML key nor a
@@ -23,6 +24,7 @@ import (
 	"fmt"
 	"time"
 
+	"solarmirror/store/dealclass"
 	"solarmirror/sync/schedule"
 )
 
@@ -69,7 +71,8 @@ type Mirror struct {
 
 // Marts says how the platform's figures are read where it leaves that open.
 type Marts struct {
-	PowerUnit string // of totalPower: auto, kWp or Wp
+	PowerUnit string          // of totalPower: auto, kWp or Wp
+	Deals     dealclass.Lists // decide the class of a deal; the defaults are in them
 }
 
 // Outbox says where companies wait to be created and what is kept of them.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"solarmirror/store/dealclass"
 	"solarmirror/sync/schedule"
 )
 
@@ -91,8 +92,8 @@ func TestDefaults(t *testing.T) {
 			Sync: spec(t, "*/15 * * * *"), FullEquipments: spec(t, "0 * * * *"), FullRequests: spec(t, "0 3 * * 0"),
 			Push: spec(t, "* * * * *"), Publish: spec(t, "10 * * * *"), Verify: spec(t, "0 5 * * 0"),
 		},
-		Marts:   Marts{PowerUnit: "auto"},
-		Publish: Publish{Path: "data/published/solarmirror.db", MaskPersonalData: true, KeepVersions: 1},
+		Marts:   Marts{PowerUnit: "auto", Deals: dealclass.Default()},
+		Publish: Publish{Path: "data/published/solarmirror.db", MaskPersonalData: true, KeepExtra: []string{}, KeepVersions: 1},
 		HTTP:    HTTP{Listen: "127.0.0.1:8480"},
 		Log:     Log{Level: "info", Format: "auto"},
 	}
@@ -103,6 +104,11 @@ func TestDefaults(t *testing.T) {
 
 func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 	t.Parallel()
+	deals := dealclass.Default()
+	deals.Cancelled = append(deals.Cancelled, "zerado, sem retorno")
+	deals.Lost = append(deals.Lost, `zona a\b\`)
+	deals.Closed = append(deals.Closed, "zarpou")
+	deals.CancelledPayment = []string{"cancelado"}
 	want := Config{
 		Platform: Platform{
 			BaseURL: "http://127.0.0.1:8900", Token: "s3cret", TimeZone: zone(t, "America/Manaus"), PageLimit: 500, FirstPage: 0,
@@ -114,7 +120,7 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 			TimeZone: zone(t, "UTC"), Sync: spec(t, "@hourly"), FullEquipments: spec(t, "1 * * * *"), FullRequests: spec(t, "2 3 1 * *"),
 			Push: spec(t, "off"), Publish: spec(t, "@daily"), Verify: spec(t, "5 4 * * 1-5"),
 		},
-		Marts:   Marts{PowerUnit: "Wp"},
+		Marts:   Marts{PowerUnit: "Wp", Deals: deals},
 		Publish: Publish{Path: "p.db", KeepExtra: []string{"/profitMargin", "/products/*/sku"}, KeepVersions: 3, PseudonymKeyFile: "p.key"},
 		Log:     Log{Level: "debug", Format: "json"},
 	}
@@ -150,6 +156,10 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		verify = "5 4 * * 1-5"
 		[marts]
 		power_unit = "Wp"
+		cancelled_statuses = ["Zerado, sem retorno"]
+		lost_statuses = ['Zona A\B\']
+		closed_statuses = [" ZARPOU ", "Entregue"]
+		cancelled_payment_statuses = ["!Cancelled", "cancelado"]
 		[publish]
 		path = "p.db"
 		mask_personal_data = false
@@ -250,8 +260,32 @@ func TestProblems(t *testing.T) {
 				"config.toml:5: platform.token: want a string, got a list",
 				"config.toml:7: mirror.path: want a string, got a boolean"}},
 		{name: "a list of something else",
-			text: "publish.keep_extra = [\"/a,/b\", 1]",
-			want: []string{"config.toml:1: publish.keep_extra: want a list of strings, got a list"}},
+			text: "publish.keep_extra = [\"/a,/b\", 1]\nmarts.lost_statuses = [\"x\", [\"y\"]]\nmarts.closed_statuses = [\"x\", \" \"]\nmarts.cancelled_statuses = \"x\"\nmarts.canceled_statuses = [\"x\"]",
+			want: []string{
+				"config.toml:1: publish.keep_extra: want a list of strings, got a list that holds a whole number",
+				"config.toml:2: marts.lost_statuses: want a list of strings, got a list that holds a list",
+				"config.toml:3: marts.closed_statuses: want a list of strings, got a list that holds an empty string",
+				"config.toml:4: marts.cancelled_statuses: want a list of strings, got a string",
+				"config.toml:5: unknown key marts.canceled_statuses; did you mean marts.cancelled_statuses?"}},
+		{name: "words of a list",
+			text:    "[marts]\ncancelled_statuses = [\"!Arquivado\"]\nlost_statuses = [\"!\"]\nclosed_statuses = [\"!lost\"]",
+			environ: []string{"SOLARMIRROR_MARTS_CANCELLED_PAYMENT_STATUSES=a,,b"},
+			want: []string{
+				`config.toml:2: marts.cancelled_statuses: "!Arquivado" takes nothing out: "arquivado" is not one of the default words`,
+				"config.toml:3: marts.lost_statuses: want words, and one of them is empty",
+				`config.toml:4: marts.closed_statuses: "!lost" takes nothing out: "lost" is not one of the default words`,
+				"SOLARMIRROR_MARTS_CANCELLED_PAYMENT_STATUSES: want words, and one of them is empty"}},
+		{name: "a closed status that a default list has",
+			text: "[marts]\nclosed_statuses = [\"Devolvido\", \"Arquivado\"]",
+			want: []string{`config.toml:2: marts.closed_statuses: "devolvido" is in both closed_statuses and cancelled_statuses, default words included; keep it in one ("!devolvido" takes a default word out)`}},
+		{name: "a lost status that is closed by default",
+			text:    "[marts]\nclosed_statuses = []",
+			environ: []string{"SOLARMIRROR_MARTS_LOST_STATUSES=Entregue"},
+			want:    []string{`SOLARMIRROR_MARTS_LOST_STATUSES: "entregue" is in both closed_statuses and lost_statuses, default words included; keep it in one ("!entregue" takes a default word out)`}},
+		{name: "a status in two lists of different layers",
+			text:    "[marts]\ncancelled_statuses = [\"Arquivado\"]",
+			environ: []string{"SOLARMIRROR_MARTS_CLOSED_STATUSES=arquivado"},
+			want:    []string{`SOLARMIRROR_MARTS_CLOSED_STATUSES: "arquivado" is in both closed_statuses and cancelled_statuses, default words included; keep it in one ("!arquivado" takes a default word out)`}},
 		{name: "empty where a value is due",
 			text: "mirror.path = \"\"\nplatform.time_zone = \"\"",
 			want: []string{
@@ -340,6 +374,8 @@ func TestBounds(t *testing.T) {
 		{"SCHEDULE_VERIFY", []string{"off"}, []string{"weekly"}},
 		{"PUBLISH_MASK_PERSONAL_DATA", []string{"true", "false"}, []string{"yes", "1", "True"}},
 		{"PUBLISH_KEEP_EXTRA", []string{"/a", "/a, /b/*/c", "/a~1b"}, []string{"/", "a", "/a,", "/a,b", "/a\n/b"}},
+		{"MARTS_CLOSED_STATUSES", []string{"Instalado", `Instalado\, pago, Pago`, "!entregue,!Concluído"}, []string{",", "a,", "!", "!novo", `a\\,`}},
+		{"MARTS_CANCELLED_STATUSES", []string{"perdido", "Entregue e devolvido"}, []string{"Entregue"}},
 		{"PUBLISH_KEEP_VERSIONS", []string{"1", "1000"}, []string{"0", "1001"}},
 		{"LOG_LEVEL", []string{"trace", "error"}, []string{"INFO"}},
 		{"LOG_FORMAT", []string{"auto", "json", "console"}, []string{"text"}},

@@ -83,7 +83,7 @@ func (f *tomlFile) walk(prefix string, values map[string]toml.Primitive) {
 func (f *tomlFile) take(k key, at located) {
 	text, fits := k.kind.text(at.value)
 	if !fits {
-		f.refuse(at, fmt.Sprintf("%s: want %s, got %s", k.name, k.kind, typeName(at.value)))
+		f.refuse(at, fmt.Sprintf("%s: want %s, got %s", k.name, k.kind, k.kind.misfit(at.value)))
 		return
 	}
 	origin := fmt.Sprintf("%s:%d", f.path, at.line)
@@ -187,17 +187,33 @@ func (k kind) text(value any) (string, bool) {
 	return "", false
 }
 
-// listText joins a list of strings by commas. A string that holds one would come apart again.
+// listText returns the text of a list of strings. Empty ones are refused: alone, one would read as
+// no item at all.
 func listText(list []any, k kind) (string, bool) {
 	items := make([]string, len(list))
 	for i, item := range list {
 		text, isString := item.(string)
-		if !isString || text == "" || strings.Contains(text, ",") {
+		if !isString || strings.TrimSpace(text) == "" {
 			return "", false
 		}
 		items[i] = text
 	}
-	return strings.Join(items, ","), k == kindList
+	return joinList(items), k == kindList
+}
+
+// misfit names the type of a value that text refuses, and of a list of strings the first item at fault.
+func (k kind) misfit(value any) string {
+	if list, isList := value.([]any); isList && k == kindList {
+		for _, item := range list {
+			switch text, isString := item.(string); {
+			case !isString:
+				return "a list that holds " + typeName(item)
+			case strings.TrimSpace(text) == "":
+				return "a list that holds an empty string"
+			}
+		}
+	}
+	return typeName(value)
 }
 
 func typeName(value any) string {

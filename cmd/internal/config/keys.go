@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"solarmirror/store/dealclass"
 	"solarmirror/sync/schedule"
 )
 
@@ -34,7 +35,7 @@ const (
 	kindNumber          // integer or float
 	kindStringOrInteger // "auto" or 1
 	kindBoolean
-	kindList // of strings; as text, with commas between
+	kindList // of strings; as text, see splitList
 )
 
 func (k kind) String() string {
@@ -159,10 +160,27 @@ func scheduleKeys() []key {
 }
 
 func martsKeys() []key {
+	defaults := dealclass.Default()
+	statuses := func(name, doc string, words []string, list func(*Config) *[]string) key {
+		return key{name: "marts." + name, kind: kindList, doc: doc + " Default words: " + strings.Join(words, ", ") + ".",
+			set: func(c *Config, text string) error { return setStatuses(list(c), words, text) }}
+	}
 	return []key{
 		{name: "marts.power_unit", fallback: "auto",
 			doc: `Unit of the platform's totalPower, which it does not state: "kWp", "Wp" or "auto". With "auto" the rated power of the modules in 20 deals or more decides once, and the mirror remembers it; until then kWp. If it decided wrongly, set "kWp" or "Wp"; "auto" goes back to what is remembered. A change has the next sync build the marts anew.`,
 			set: func(c *Config, text string) error { return setOneOf(&c.Marts.PowerUnit, text, "auto", "kWp", "Wp") }},
+		statuses("cancelled_statuses",
+			`Deal statuses that make an order cancelled and a budget lost. This and the next three lists add to default words; "!word" takes a default word out. Case, accents and outer white space do not count. A change has the next sync build the marts anew.`,
+			defaults.Cancelled, func(c *Config) *[]string { return &c.Marts.Deals.Cancelled }),
+		statuses("lost_statuses",
+			"Deal statuses with the same effect, as said of a budget that became nothing.",
+			defaults.Lost, func(c *Config) *[]string { return &c.Marts.Deals.Lost }),
+		statuses("closed_statuses",
+			"Deal statuses of finished deals: an order is won, whatever its payment status, and a budget stays open. None of them may be in the two lists above.",
+			defaults.Closed, func(c *Config) *[]string { return &c.Marts.Deals.Closed }),
+		statuses("cancelled_payment_statuses",
+			"Payment statuses that make an order cancelled whose deal status is in none of the lists above.",
+			defaults.CancelledPayment, func(c *Config) *[]string { return &c.Marts.Deals.CancelledPayment }),
 	}
 }
 
@@ -235,23 +253,6 @@ func setBool(to *bool, text string) error {
 		return want("true or false", text)
 	}
 	*to = text == "true"
-	return nil
-}
-
-// setPointers takes JSON Pointers with commas between. The whole document is none of them: that would keep everything.
-func setPointers(to *[]string, text string) error {
-	if text == "" {
-		*to = nil
-		return nil
-	}
-	list := strings.Split(text, ",")
-	for i, pointer := range list {
-		list[i] = strings.TrimSpace(pointer)
-		if len(list[i]) < 2 || list[i][0] != '/' || strings.ContainsAny(list[i], "\r\n") {
-			return want(`JSON Pointers such as "/profitMargin"`, pointer)
-		}
-	}
-	*to = list
 	return nil
 }
 

@@ -59,6 +59,7 @@ func Load(src Source) (Config, error) {
 	if problem := c.checkToken(); problem != "" {
 		problems = append(problems, problem)
 	}
+	problems = append(problems, c.checkDeals()...)
 	if len(problems) > 0 {
 		return Config{}, &Error{Problems: problems}
 	}
@@ -93,6 +94,18 @@ func (c Config) checkToken() string {
 	}
 	return fmt.Sprintf("%s and %s are both set; keep one",
 		c.setting("platform.token").place, c.setting("platform.token_file").place)
+}
+
+// checkDeals names each conflict at the list that the user changed; of two, at closed_statuses.
+func (c Config) checkDeals() (problems []string) {
+	for _, conflict := range c.Marts.Deals.Conflicts() {
+		at := c.setting("marts.closed_statuses")
+		if at.text == "" {
+			at = c.setting("marts." + conflict.Other)
+		}
+		problems = append(problems, at.place+": "+conflict.String())
+	}
+	return problems
 }
 
 func (c Config) setting(name string) setting {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/BurntSushi/toml"
@@ -53,7 +52,7 @@ func (k key) tomlValue(text string) any {
 	case kindBoolean:
 		return text == "true"
 	case kindList:
-		return strings.FieldsFunc(text, func(c rune) bool { return c == ',' })
+		return splitList(text)
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n

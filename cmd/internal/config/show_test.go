@@ -59,7 +59,7 @@ func TestShow(t *testing.T) {
 	t.Parallel()
 	c, err := Load(Source{
 		Path:    examplePath,
-		Environ: []string{"SOLARMIRROR_PLATFORM_TOKEN=canary", "SOLARMIRROR_PUBLISH_KEEP_EXTRA=/a,/b/*", "SOLARMIRROR_PUBLISH_MASK_PERSONAL_DATA=false", "SOLARMIRROR_PLATFORM_FIRST_PAGE=1", `SOLARMIRROR_MIRROR_PATH=a "b"\c.db`},
+		Environ: []string{"SOLARMIRROR_PLATFORM_TOKEN=canary", "SOLARMIRROR_PUBLISH_KEEP_EXTRA=/a,/b/*", `SOLARMIRROR_MARTS_LOST_STATUSES=Sem retorno, Zerado\, A\B, !Lost`, "SOLARMIRROR_PUBLISH_MASK_PERSONAL_DATA=false", "SOLARMIRROR_PLATFORM_FIRST_PAGE=1", `SOLARMIRROR_MIRROR_PATH=a "b"\c.db`},
 		Flags:   []Flag{{Name: "--quiet", Key: "log.level", Value: "warn"}},
 	})
 	if err != nil {
@@ -73,9 +73,10 @@ func TestShow(t *testing.T) {
 	for _, line := range []string{
 		`token = "***" # environment SOLARMIRROR_PLATFORM_TOKEN`,
 		`first_page = 1 # environment SOLARMIRROR_PLATFORM_FIRST_PAGE`,
-		`page_limit = 50 # ` + examplePath + `:22`,
+		`page_limit = 50 # ` + examplePath + `:23`,
 		`path = "a \"b\"\\c.db" # environment SOLARMIRROR_MIRROR_PATH`,
 		`keep_extra = ["/a", "/b/*"] # environment SOLARMIRROR_PUBLISH_KEEP_EXTRA`,
+		`lost_statuses = ["Sem retorno", "Zerado, A\\B", "!Lost"] # environment SOLARMIRROR_MARTS_LOST_STATUSES`,
 		`mask_personal_data = false # environment SOLARMIRROR_PUBLISH_MASK_PERSONAL_DATA`,
 		`level = "warn" # flag --quiet`,
 	} {

@@ -122,3 +122,16 @@ func checkPowerUnit(ctx context.Context, f *facts) Finding {
 	}
 	return pass("%s", power)
 }
+
+// checkDealStatuses lists what a person may want to decide. It is in order to leave all undecided, so
+// the keys to edit are no remedy.
+func checkDealStatuses(ctx context.Context, f *facts) Finding {
+	undecided, err := status.ReadUndecided(ctx, f.mirror, f.Config.Marts.Deals)
+	switch {
+	case err != nil:
+		return fail("solarmirror status", "%v", err)
+	case len(undecided) == 0:
+		return pass("none to decide")
+	}
+	return pass("in no list of [marts], taken as won or open: %s; where wrong: cancelled_statuses, lost_statuses, closed_statuses", undecided.First(5))
+}

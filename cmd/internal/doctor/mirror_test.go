@@ -254,3 +254,24 @@ func TestPowerUnit(t *testing.T) {
 		})
 	}
 }
+
+// TestDealStatuses: what is undecided is listed and no fault.
+func TestDealStatuses(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		settings []string
+		says     string
+	}{
+		{nil, `: "Faturado" 2, "Novo" 1; where wrong: cancelled_statuses, lost_statuses, closed_statuses`},
+		{[]string{"MARTS_CLOSED_STATUSES=faturado"}, `: "Novo" 1; `},
+		{[]string{"MARTS_CLOSED_STATUSES=faturado", "MARTS_LOST_STATUSES=novo"}, "none to decide"},
+		{[]string{"MARTS_CANCELLED_STATUSES=!cancelado"}, `: "Faturado" 2, "Cancelado" 1, "Novo" 1; `},
+	} {
+		f := newFacts(t, tc.settings...)
+		makeMirror(t, f, empty)
+		tamper(t, f, `INSERT INTO bi_requests (request_key, request_type, id, deal_status, is_order, deal_class)
+			VALUES (1, 'order', 1, 'Faturado', 1, 'won'), (2, 'order', 2, 'Faturado', 1, 'won'), (3, 'order', 3, 'Cancelado', 1, 'won'), (4, 'budget', 4, 'Novo', 0, 'open')`)
+		f.gather(t.Context())
+		expect(t, runCheck(t, "deal statuses", f), OK, tc.says)
+	}
+}

@@ -1,7 +1,8 @@
 // Package status reads and prints the state of a mirror: per stream, the time up to which it is
 // complete and its rejected records; the dialect of the platform; record counts per table; the last
-// runs; and the drift, the places where records differ from the platform's documentation. The age
-// of a stream is the time since the moment up to which it is complete.
+// runs; the drift, the places where records differ from the platform's documentation; and the deal
+// statuses whose meaning nobody has decided. The age of a stream is the time since the moment up to
+// which it is complete.
 package status
 
 import (
@@ -12,6 +13,7 @@ import (
 
 	"solarmirror/cmd/internal/words"
 	"solarmirror/store"
+	"solarmirror/store/dealclass"
 )
 
 // Status is the state of a mirror.
@@ -25,6 +27,7 @@ type Status struct {
 	Tables        []table    `json:"tables"`
 	LastRuns      []run      `json:"last_runs"`
 	Drift         []drift    `json:"drift"`
+	Undecided     Undecided  `json:"undecided_statuses"`
 }
 
 type stream struct {
@@ -70,8 +73,8 @@ type drift struct {
 
 const shownRuns = 5 // the last ones
 
-// Read reads the status of a mirror. Ages are relative to now.
-func Read(ctx context.Context, mirror *store.Mirror, now time.Time) (*Status, error) {
+// Read reads the status of a mirror. Ages are relative to now; lists are the configured ones.
+func Read(ctx context.Context, mirror *store.Mirror, lists dealclass.Lists, now time.Time) (*Status, error) {
 	meta, err := mirror.Meta(ctx)
 	if err != nil {
 		return nil, err
@@ -81,7 +84,8 @@ func Read(ctx context.Context, mirror *store.Mirror, now time.Time) (*Status, er
 	if err != nil {
 		return nil, err
 	}
-	return s, nil
+	s.Undecided, err = ReadUndecided(ctx, mirror, lists)
+	return s, err
 }
 
 func (s *Status) readStreams(ctx context.Context, mirror *store.Mirror, now time.Time) error {

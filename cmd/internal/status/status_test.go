@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"solarmirror/store"
+	"solarmirror/store/dealclass"
 	"solarmirror/sync/pull"
 	"solarmirror/sync/scan"
 )
@@ -91,6 +92,45 @@ func TestPendingErasure(t *testing.T) {
 	}
 }
 
+// TestUndecidedStatuses: all of them in JSON, the most frequent in the text, which says nothing without any.
+func TestUndecidedStatuses(t *testing.T) {
+	t.Parallel()
+	m := newMirror(t)
+	s, text := readAndPrint(t, m)
+	if encoded := asJSON(t, s); strings.Contains(text, "deal statuses") || !strings.Contains(encoded, `"undecided_statuses":[]`) {
+		t.Errorf("without deals:\n%s%s", text, encoded)
+	}
+
+	db, err := sql.Open("sqlite", m.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 14)
+		INSERT INTO bi_requests (request_key, request_type, id, deal_class, deal_status, is_order)
+		SELECT i, 'order', i, 'won', CASE WHEN i <= 2 THEN 'Sem' || char(27) || ' retorno, "frio"' WHEN i = 3 THEN 'Entregue' ELSE 'S' || printf('%02d', i) END, 1 FROM n`)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s, text = readAndPrint(t, m)
+	want := "\ndeal statuses in no list of [marts], taken as won or open: " +
+		`"Sem\x1b retorno, \"frio\"" 2, "S04" 1, "S05" 1, "S06" 1, "S07" 1, "S08" 1, "S09" 1, "S10" 1, "S11" 1, "S12" 1 and 2 more` + "\n\n"
+	if !strings.Contains(text, want) {
+		t.Errorf("no %s in:\n%s", want, text)
+	}
+	if encoded := asJSON(t, s); !strings.Contains(encoded, `{"status":"S13","deals":1},{"status":"S14","deals":1}]`) || strings.Contains(encoded, "Entregue") {
+		t.Error(encoded)
+	}
+}
+
+func asJSON(t *testing.T, s *Status) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := s.Print(&out, true); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
 func newMirror(t *testing.T) *store.Mirror {
 	t.Helper()
 	m, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "mirror.db"), store.Options{})
@@ -103,7 +143,7 @@ func newMirror(t *testing.T) *store.Mirror {
 
 func readAndPrint(t *testing.T, m *store.Mirror) (*Status, string) {
 	t.Helper()
-	s, err := Read(t.Context(), m, time.Now())
+	s, err := Read(t.Context(), m, dealclass.Default(), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

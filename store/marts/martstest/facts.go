@@ -216,7 +216,7 @@ func (b *books) lines(d *deal) (list []row) {
 			if i.record["type"] == "module" {
 				r["rated_power_w"] = first(i.module["rated_maximum_power"], i.record["nominal_max_power"])
 			}
-			if d.isOrder {
+			if d.isOrder && d.orderDate != nil {
 				r["cost_at_order"] = b.costThen(i, d)
 			}
 		}
@@ -229,20 +229,21 @@ func (b *books) lines(d *deal) (list []row) {
 	return list
 }
 
-// costThen returns the cost price of an item when an order was created. Where the item was first
-// seen later on that day, it is the first price.
+// costThen returns the cost price of an item when an order was created. Where none was known then,
+// it is the next one of that day.
 func (b *books) costThen(i *item, d *deal) any {
 	at := d.record.text("order_created")
-	if at == "" {
-		return nil
-	}
+	var then, next any
 	for _, piece := range i.prices {
-		from, to := piece.text("valid_from"), piece.text("valid_to")
-		if (from <= at || b.day(from) == d.orderDate) && (to == "" || to > at) {
-			return piece["cost_price"]
+		from := piece.text("valid_from")
+		if from <= at {
+			then = piece["cost_price"]
+		} else if b.day(from) == d.orderDate {
+			next = piece["cost_price"]
+			break
 		}
 	}
-	return nil
+	return first(then, next)
 }
 
 func (b *books) itemRows() map[string]row {

@@ -13,6 +13,6 @@ FROM (
     round(1e6 * sum(original_value - final_value) / nullif(sum(original_value) FILTER (WHERE final_value IS NOT NULL), 0)) / 1e6 AS reduction
   FROM bi_requests
   WHERE deal_class IN ('won', 'open')
-  GROUP BY 1, 2, 3
+  GROUP BY company_tax_id, seller_email, is_order
 ) AS g
 JOIN bi_requests AS newest ON newest.request_key = g.newest
