@@ -14,7 +14,7 @@ import (
 var actions = []named{
 	{"new deal", (*world).newDeal}, {"convert", (*world).convert}, {"cancel, lose or revive", (*world).setStatus}, {"pay", (*world).setPayment},
 	{"revalue", (*world).revalue}, {"reassign", (*world).reassign}, {"remove or restore", (*world).remove}, {"lose sight of or find again", (*world).tombstone},
-	{"prune", (*world).prune}, {"other lines", (*world).setLines}, {"new item", (*world).newItem}, {"re-price", (*world).reprice}, {"re-price", (*world).reprice},
+	{"prune", (*world).prune}, {"other lines", (*world).setLines}, {"new item", (*world).newItem}, {"re-price", (*world).reprice}, {"re-price and back", (*world).repriceAndBack},
 	{"re-stock", (*world).restock}, {"describe", (*world).describe}, {"wait", (*world).advance},
 }
 
@@ -34,13 +34,15 @@ func (w *world) money(what string) any {
 	return float64(rapid.IntRange(1, 2_000_000).Draw(w.T, what)) / 100
 }
 
-// lately draws a TIMESTAMP of the days before, or none.
+// lately draws a TIMESTAMP, or none: of a day that summaries tell apart from the next, or in the
+// future, since clocks differ.
 func (w *world) lately(what string) any {
-	hours := rapid.IntRange(-1, 24*50).Draw(w.T, what)
-	if hours < 0 {
+	days := rapid.SampledFrom([]int{-1, -1, 0, 0, 1, 2, 29, 30, 31, 89, 90, 91, 99}).Draw(w.T, what)
+	if days == 99 {
 		return nil
 	}
-	return sqlitefile.FormatTime(w.now.Add(-time.Duration(hours) * time.Hour))
+	hours := time.Duration(rapid.IntRange(0, 23).Draw(w.T, "hours before"))
+	return sqlitefile.FormatTime(w.now.AddDate(0, 0, -days).Add(-hours * time.Hour))
 }
 
 // pick draws the key of a record that a condition holds for; ok is false if there is none.
@@ -196,6 +198,22 @@ func (w *world) newItem() {
 func (w *world) reprice()  { w.change(schema.Equipments, "true", w.writePrices) }
 func (w *world) restock()  { w.change(schema.Equipments, "true", w.writeStock) }
 func (w *world) describe() { w.change(schema.Equipments, "true", w.writeDescription) }
+
+// repriceAndBack leaves no trace in the catalogue, but one in the history.
+func (w *world) repriceAndBack() {
+	key, ok := w.pick(schema.Equipments, "true")
+	if !ok {
+		return
+	}
+	var cost *float64
+	_, err := w.tx.Get("cost", &cost, "SELECT cost_price FROM equipments WHERE equipment_key = ?", key)
+	w.must(err)
+	w.writePrices(key)
+	w.changed(schema.Equipments, key, false)
+	w.now = w.now.Add(26 * time.Hour)
+	w.exec("UPDATE equipments SET cost_price = ? WHERE equipment_key = ?", cost, key)
+	w.changed(schema.Equipments, key, false)
+}
 
 func (w *world) writePrices(key int64) {
 	w.exec("UPDATE equipments SET base_price = ?, cost_price = ?, is_to_sell = ? WHERE equipment_key = ?",

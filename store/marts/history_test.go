@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -139,26 +140,30 @@ func (w *world) refresh() {
 // store asks before each transaction.
 type countdown struct {
 	context.Context
-	left int
+	left atomic.Int64
 	done chan struct{}
 }
 
 func (c *countdown) Done() <-chan struct{} { return c.done }
 
 func (c *countdown) Err() error {
-	if c.left--; c.left == -1 {
+	left := c.left.Add(-1)
+	if left == -1 {
 		close(c.done)
 	}
-	if c.left < 0 {
+	if left < 0 {
 		return context.Canceled
 	}
 	return nil
 }
 
-// cutOff may begin a refresh that does not end, and let more happen then.
+// cutOff may begin a refresh that does not end, and let more happen then. A refresh asks its context
+// about 12 times.
 func (w *world) cutOff() {
 	for range rapid.IntRange(0, 2).Draw(w.T, "cut off") {
-		_ = Refresh(&countdown{context.Background(), rapid.IntRange(0, 9).Draw(w.T, "after"), make(chan struct{})}, w.m)
+		ctx := &countdown{Context: context.Background(), done: make(chan struct{})}
+		ctx.left.Store(int64(rapid.IntRange(0, 15).Draw(w.T, "after")))
+		_ = Refresh(ctx, w.m)
 		if rapid.Bool().Draw(w.T, "and restarted") {
 			w.must(w.m.Close())
 			w.open()

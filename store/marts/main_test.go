@@ -12,7 +12,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testsize.Properties(60)
+	testsize.Properties(40)
 	goleak.VerifyTestMain(m)
 }
 

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jmoiron/sqlx"
 	"modernc.org/sqlite"
 
 	"solarmirror/schema"
@@ -56,11 +58,11 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// refreshed is what a refresh did with the summaries.
+// refreshed is what a refresh did: the summaries that it computed and the tables that it wrote.
 type refreshed struct{ Computed, Written []string }
 
-// refreshInSteps refreshes and says what it did. written also counts the rows of facts, by table.
-func (f *office) refreshInSteps() refreshed {
+// watchedRefresh refreshes and says what it did. Written are the tables with the number of rows.
+func (f *office) watchedRefresh() refreshed {
 	f.Helper()
 	var did refreshed
 	f.exec("DELETE FROM written")
@@ -142,10 +144,31 @@ func TestSummariesFollowWhatChanged(t *testing.T) {
 			}
 			return tx.NoteStaleKeys(schema.Equipments, step.equipments...)
 		}))
-		if d := cmp.Diff(step.want, f.refreshInSteps(), cmp.Transformer("empty", func(s []string) []string { return append([]string{}, s...) })); d != "" {
+		if d := cmp.Diff(step.want, f.watchedRefresh(), cmp.Transformer("empty", func(s []string) []string { return append([]string{}, s...) })); d != "" {
 			t.Errorf("%s (-want +got):\n%s", step.what, d)
 		}
 	}
+}
+
+// TestCostAtOrder: the cost of the moment of the order or, where none was known yet, the first one
+// of that day. A line follows the history even if the catalogue is as before.
+func TestCostAtOrder(t *testing.T) {
+	t.Parallel()
+	f := newOffice(t, store.Options{Zone: mustZone(t, "America/Sao_Paulo")})
+	f.change(nil, nil, `INSERT INTO requests (request_key, request_type, id, order_created) VALUES
+			(1, 'order', 'day before', '2026-03-02 02:59:59.999'), (2, 'order', 'same day', '2026-03-02 03:00:00.000'), (3, 'order', 'exact', '2026-03-02 18:00:00.000'),
+			(4, 'order', 'ahead of the clock', '2026-03-12 12:00:00.000'), (5, 'budget', 'no order', '2026-03-05 12:00:00.000'), (6, 'order', 'no date', NULL)`,
+		"INSERT INTO request_products (request_key, position, type, product_code) SELECT request_key, 1, 'module', 'M' FROM requests",
+		"INSERT INTO equipments (equipment_key, type, product_code, cost_price) VALUES (1, 'module', 'M', 4)",
+		"INSERT INTO equipment_price_history (equipment_key, valid_from, cost_price, is_inferred) VALUES (1, '2026-03-02 18:00:00.000', 4, 1)")
+	costs := func(want string) {
+		t.Helper()
+		f.says(want, "request_key, cost_at_order", "FROM bi_items ORDER BY 1")
+	}
+	costs("1 -, 2 4.0, 3 4.0, 4 4.0, 5 -, 6 -")
+	f.change(nil, []int64{1}, "UPDATE equipment_price_history SET valid_to = '2026-03-11 00:00:00.000'", `INSERT INTO equipment_price_history (equipment_key, valid_from, valid_to, cost_price, is_inferred) VALUES
+		(1, '2026-03-11 00:00:00.000', '2026-03-13 00:00:00.000', 5, 0), (1, '2026-03-13 00:00:00.000', NULL, 4, 0)`)
+	costs("1 -, 2 4.0, 3 4.0, 4 5.0, 5 -, 6 -")
 }
 
 // TestComputingTakesNoLock: summaries are computed while somebody else holds the write lock and the
@@ -154,7 +177,7 @@ func TestComputingTakesNoLock(t *testing.T) {
 	t.Parallel()
 	f := newOffice(t, store.Options{})
 	f.change(nil, nil, firstMarts)
-	foreign, err := sqlitefile.OpenUnguarded(f.Path(), "rw")
+	foreign, err := sqlx.Open("sqlite", sqlitefile.DSN(f.Path(), []string{"busy_timeout(0)"}))
 	must(t, err)
 	foreign.SetMaxOpenConns(1)
 	defer func() { must(t, foreign.Close()) }()
@@ -167,7 +190,7 @@ func TestComputingTakesNoLock(t *testing.T) {
 			must(t, side.Compute(ctx, s.Name, compareSQL(s)))
 		}
 		must(t, tx.Commit())
-		for _, statement := range []string{"PRAGMA query_only(OFF)", "PRAGMA busy_timeout(0)", "BEGIN IMMEDIATE", "UPDATE requests SET name = 'n'", "COMMIT"} {
+		for _, statement := range []string{"BEGIN IMMEDIATE", "UPDATE requests SET name = 'n'", "COMMIT"} {
 			_, err := foreign.ExecContext(ctx, statement)
 			must(t, err)
 		}
@@ -176,15 +199,15 @@ func TestComputingTakesNoLock(t *testing.T) {
 }
 
 // TestRefreshLetsOthersWrite: during a refresh somebody who pushes and waits no longer than a
-// second for the write lock always gets it, and a reader always reads.
+// second for the write lock always gets it, and a reader always reads. It runs alone, since it
+// takes the time.
 func TestRefreshLetsOthersWrite(t *testing.T) {
-	t.Parallel()
-	requests := testsize.Fewer(manyAtLeast)
 	f := newOffice(t, store.Options{})
-	numbers := fmt.Sprintf("WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < %d)", requests)
-	f.change(nil, nil, `INSERT INTO requests (request_key, request_type, id, final_value, original_value, order_created, responsible_email)
-			`+numbers+` SELECT i, 'order', i, i, i, '2026-03-01 12:00:00.000', i % 50 FROM n`,
-		"INSERT INTO request_products (request_key, position, type, product_code, quantity, total_price) "+numbers+" SELECT i, line.column1, 'module', 'M', 1, i FROM n, (VALUES (1), (2), (3), (4), (5), (6), (7), (8)) AS line")
+	numbers := "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+	requests, lines := fmt.Sprintf(numbers, testsize.Fewer(manyAtLeast)), fmt.Sprintf(numbers, 12)
+	f.change(nil, nil, requests+` INSERT INTO requests (request_key, request_type, id, final_value, original_value, order_created, responsible_email)
+			SELECT i, 'order', i, i, i, '2026-03-01 12:00:00.000', i % 50 FROM n`,
+		lines+" INSERT INTO request_products (request_key, position, type, product_code, quantity, total_price) SELECT request_key, i, 'module', 'M', 1, i FROM requests, n")
 	must(t, f.Update(t.Context(), func(tx *store.Tx) error {
 		if _, err := tx.Exec("change", "UPDATE requests SET final_value = final_value + 1"); err != nil {
 			return err
@@ -192,49 +215,40 @@ func TestRefreshLetsOthersWrite(t *testing.T) {
 		return tx.NoteStale(schema.Requests, "SELECT request_key FROM requests")
 	}))
 
-	var outcomes []chan error
-	var times []*int
-	done := make(chan struct{})
-	for _, other := range []struct{ mode, statement string }{
-		{"rw", "INSERT INTO company_creations (intent_id, outbox_id, state, attempts, revision, created_at) SELECT count(*), 1, 'pending', 0, 0, '2026-03-01 12:00:00.000' FROM company_creations"},
-		{"ro", "SELECT sum(final_value) FROM bi_requests"},
-	} {
-		db, err := sqlitefile.OpenUnguarded(f.Path(), other.mode)
+	others := []*struct {
+		mode, statement string
+		done            int
+		err             error
+	}{
+		{mode: "rw", statement: "INSERT INTO company_creations (intent_id, outbox_id, state, attempts, revision, created_at) SELECT count(*), 1, 'pending', 0, 0, '2026-03-01 12:00:00.000' FROM company_creations"},
+		{mode: "ro", statement: "SELECT sum(final_value) FROM bi_requests"},
+	}
+	ended := make(chan struct{})
+	var group sync.WaitGroup
+	for _, o := range others {
+		db, err := sqlx.Open("sqlite", sqlitefile.DSN(f.Path(), []string{"busy_timeout(1000)", "synchronous(NORMAL)"})+"&mode="+o.mode)
 		must(t, err)
-		db.SetMaxOpenConns(1)
 		defer func() { must(t, db.Close()) }()
-		if other.mode == "rw" {
-			_, err = db.ExecContext(t.Context(), "PRAGMA query_only(OFF); PRAGMA synchronous(NORMAL)")
-			must(t, err)
-		}
-		_, err = db.ExecContext(t.Context(), "PRAGMA busy_timeout(1000)")
-		must(t, err)
-		outcome, n := make(chan error, 1), new(int)
-		outcomes, times = append(outcomes, outcome), append(times, n)
-		go func() {
-			for {
+		group.Go(func() {
+			for o.err == nil {
 				select {
-				case <-done:
-					outcome <- nil
+				case <-ended:
 					return
 				default:
+					_, o.err = db.ExecContext(context.Background(), o.statement)
+					o.done++
 				}
-				if _, err := db.ExecContext(context.Background(), other.statement); err != nil {
-					outcome <- err
-					return
-				}
-				*n++
 			}
-		}()
+		})
 	}
 	err := Refresh(t.Context(), f.Mirror)
-	close(done)
-	for i, outcome := range outcomes {
-		must(t, <-outcome)
-		if *times[i] == 0 {
-			t.Errorf("%d: never came to its turn: that proves nothing", i)
+	close(ended)
+	group.Wait()
+	must(t, err)
+	for _, o := range others {
+		if o.err != nil || o.done == 0 {
+			t.Errorf("%s: %v after %d times", o.statement, o.err, o.done)
 		}
 	}
-	must(t, err)
-	f.says(fmt.Sprint(requests), "count(*)", "FROM bi_requests AS b JOIN requests AS r USING (request_key) WHERE b.final_value = r.final_value")
+	f.says("0", "count(*)", "FROM requests AS r LEFT JOIN bi_requests AS b USING (request_key) WHERE b.final_value IS NOT r.final_value")
 }
