@@ -54,8 +54,40 @@ func readWithShell(t *testing.T, file string) {
 		t.Errorf(".schema of what .schema makes (-want +got):\n%s", diff)
 	}
 	tables := strings.Fields(shell(again, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY 1;"))
-	if diff := cmp.Diff(slices.Sorted(slices.Values(tableNames())), tables); diff != "" {
+	if diff := cmp.Diff(slices.Sorted(slices.Values(tableNames(schema.All()))), tables); diff != "" {
 		t.Errorf("tables (-want +got):\n%s", diff)
+	}
+}
+
+// readSummaries pastes what "schema sql" prints into SQLite's own shell: it gives the rows of each summary.
+func readSummaries(t *testing.T, file string) {
+	shell := func(input string) []string {
+		cmd := exec.Command(testtools.Program(t, "sqlite3", "sqlite3"), "-bail", "-header", "-readonly", file)
+		cmd.Stdin = strings.NewReader(input)
+		lines := strings.SplitAfter(string(output(t, cmd)), "\n")
+		slices.Sort(lines)
+		return lines
+	}
+	isEmpty := ownAnswer(t, file, "SELECT count(*) FROM bi_requests") == "0\n"
+	for _, summary := range schema.Summaries {
+		var printed strings.Builder
+		cmd := newSchemaSQLCommand(&app{stdout: &printed})
+		cmd.SetArgs([]string{summary.Name})
+		if err := cmd.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		rows := shell("SELECT * FROM " + summary.Name + ";")
+		if diff := cmp.Diff(rows, shell(printed.String())); diff != "" {
+			t.Errorf("%s (-table +SELECT):\n%s", summary.Name, diff)
+		}
+		if len(rows) == 1 && !isEmpty {
+			t.Errorf("%s has no rows", summary.Name)
+		}
+		for line := range strings.Lines(printed.String()) {
+			if strings.HasPrefix(line, "--") && len(line) > 101 {
+				t.Errorf("a comment of %d bytes: %s", len(line), line)
+			}
+		}
 	}
 }
 

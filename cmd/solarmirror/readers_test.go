@@ -39,7 +39,7 @@ func TestReaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, reader := range map[string]func(t *testing.T, file string){
-		"odbc": readWithODBC, "sqlite3": readWithShell, "pandas": readWithPandas, "duckdb": readWithDuckDB,
+		"odbc": readWithODBC, "sqlite3": readWithShell, "summaries": readSummaries, "pandas": readWithPandas, "duckdb": readWithDuckDB,
 	} {
 		t.Run(name+"/full", func(t *testing.T) { t.Parallel(); reader(t, full) })
 		t.Run(name+"/masked", func(t *testing.T) { t.Parallel(); reader(t, masked) })

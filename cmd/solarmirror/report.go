@@ -18,7 +18,7 @@ func newReportCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Write the sales report, one HTML page for any browser",
-		Long: `Write one HTML page: revenue and power by month, how many budgets become orders,
+		Long: `Write one HTML page: revenue and power by month, how many budgets are won,
 discounts, manufacturers, states, sellers, time in each status, what runs out of stock
 next, and how fresh all this is. It needs no network and no JavaScript, and prints well;
 send it or put it on a share as it is.

@@ -12,6 +12,7 @@ import (
 
 	"solarmirror/cmd/internal/terminal"
 	"solarmirror/schema"
+	"solarmirror/store/marts"
 )
 
 func newSchemaCommand(a *app) *cobra.Command {
@@ -20,7 +21,7 @@ func newSchemaCommand(a *app) *cobra.Command {
 		Short:   "Describe the mirror's tables and columns",
 		Example: "  solarmirror schema columns requests",
 	}
-	cmd.AddCommand(newSchemaTablesCommand(a), newSchemaColumnsCommand(a), newSchemaDDLCommand(a), newSchemaMarkdownCommand(a), newSchemaDatasetteCommand(a))
+	cmd.AddCommand(newSchemaTablesCommand(a), newSchemaColumnsCommand(a), newSchemaDDLCommand(a), newSchemaSQLCommand(a), newSchemaMarkdownCommand(a), newSchemaDatasetteCommand(a))
 	return cmd
 }
 
@@ -45,7 +46,7 @@ func newSchemaColumnsCommand(a *app) *cobra.Command {
 		Use:               "columns [table…]",
 		Short:             "List columns with type, source, unit and meaning",
 		Example:           "  solarmirror schema columns requests request_products",
-		ValidArgsFunction: cobra.FixedCompletions(tableNames(), cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: cobra.FixedCompletions(tableNames(schema.All()), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			tables, err := findTables(args)
 			if err != nil {
@@ -71,7 +72,7 @@ func newSchemaDDLCommand(a *app) *cobra.Command {
 		Use:               "ddl [table…]",
 		Short:             "Print the SQL that creates the tables and indices",
 		Example:           "  solarmirror schema ddl | sqlite3 empty.db",
-		ValidArgsFunction: cobra.FixedCompletions(tableNames(), cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: cobra.FixedCompletions(tableNames(schema.All()), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			tables, err := findTables(args)
 			if err != nil {
@@ -88,6 +89,65 @@ func newSchemaDDLCommand(a *app) *cobra.Command {
 			return nil
 		},
 	}
+}
+
+func newSchemaSQLCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "sql [summary…]",
+		Short: "Print the SELECTs that summaries are computed by",
+		Long: `Print the SELECT that gives the rows of a mart which adds up others, of all of them when
+none is named. It runs as it is in any SQLite shell from 3.40 on, and is a start for
+questions that no mart answers.`,
+		Example:           "  solarmirror schema sql bi_revenue_month | sqlite3 -readonly data/mirror/solarmirror.db",
+		ValidArgsFunction: cobra.FixedCompletions(tableNames(schema.Summaries), cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			summaries, err := findSummaries(args)
+			if err != nil {
+				return &usageError{command: cmd.CommandPath(), err: err}
+			}
+			for _, s := range summaries {
+				comment := sqlComment(s.Name + ": " + s.Doc)
+				if _, err := fmt.Fprintf(a.stdout, "%s%s;\n", comment, strings.TrimSpace(marts.SQL(s))); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// findSummaries returns the named summaries, all when none is named.
+func findSummaries(args []string) ([]*schema.Table, error) {
+	if len(args) == 0 {
+		return schema.Summaries, nil
+	}
+	var summaries []*schema.Table
+	for _, name := range args {
+		t := schema.Find(name)
+		if slices.Contains(schema.Summaries, t) {
+			summaries = append(summaries, t)
+			continue
+		}
+		problem := "no table %q"
+		if t != nil {
+			problem = "%q is kept row by row, not computed by a SELECT"
+		}
+		return nil, fmt.Errorf(problem+"; the summaries are %s", name, strings.Join(tableNames(schema.Summaries), ", "))
+	}
+	return summaries, nil
+}
+
+// sqlComment returns the text as lines of an SQL comment.
+func sqlComment(text string) string {
+	const width = 100
+	line, lines := "--", ""
+	for word := range strings.FieldsSeq(text) {
+		if len(line)+len(" ")+len(word) > width {
+			lines, line = lines+line+"\n", "--"
+		}
+		line += " " + word
+	}
+	return lines + line + "\n"
 }
 
 func newSchemaMarkdownCommand(a *app) *cobra.Command {
@@ -136,17 +196,17 @@ func findTables(names []string) ([]*schema.Table, error) {
 	for _, name := range names {
 		t := schema.Find(name)
 		if t == nil {
-			return nil, fmt.Errorf("no table %q; the tables are %s", name, strings.Join(tableNames(), ", "))
+			return nil, fmt.Errorf("no table %q; the tables are %s", name, strings.Join(tableNames(schema.All()), ", "))
 		}
 		tables = append(tables, t)
 	}
 	return tables, nil
 }
 
-func tableNames() []string {
-	var names []string
-	for _, t := range schema.All() {
-		names = append(names, t.Name)
+func tableNames(tables []*schema.Table) []string {
+	list := make([]string, len(tables))
+	for i, t := range tables {
+		list[i] = t.Name
 	}
-	return names
+	return list
 }

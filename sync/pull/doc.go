@@ -124,7 +124,8 @@
 //
 // [Replay] sends rejects through the same page writer again, each as a page of one record read when it was first met. [Promote] does what
 // an upgrade left to do: fields that were unknown when they were read, and have a column now, are moved there out of extra, by
-// rebuilding the records from their rows. Promotion is no change of a record: it touches neither _changed_at nor _hash nor history.
+// rebuilding the records from their rows, and marts that the upgrade emptied are built. Promotion is no change of a record: it touches
+// neither _changed_at nor _hash nor history.
 //
 // # Proofs
 //

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/rs/zerolog"
 
 	"solarmirror/store"
+	"solarmirror/store/marts"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/flatten"
 )
 
@@ -17,12 +21,42 @@ const (
 )
 
 // Promote does what a migration left to do: it moves values that were unknown when they were read, and have a column now, there
-// out of extra. Nothing is asked of the platform, and neither when a record changed nor its history is touched. Every batch is a
-// transaction that says how far it came, so that an interrupted promotion goes on where it was; a mirror with nothing left to do is
-// not written to. The caller holds the mirror's lock.
+// out of extra, and builds the marts if the migration emptied them. Nothing is asked of the platform, and neither when a record
+// changed nor its history is touched. Every batch is a transaction that says how far it came, so that an interrupted promotion goes
+// on where it was; a mirror with nothing left to do is not written to. The caller holds the mirror's lock.
 //
 // Errors: [sqlitefile.NoRoomError] before anything is done.
 func Promote(ctx context.Context, mirror *store.Mirror, log zerolog.Logger) error {
+	if err := promoteColumns(ctx, mirror, log); err != nil {
+		return err
+	}
+	return fillMarts(ctx, mirror, log)
+}
+
+// fillMarts builds the marts of a mirror that has none, so that analysts do not meet empty tables until the next sync. During the
+// first load it builds nothing.
+func fillMarts(ctx context.Context, mirror *store.Mirror, log zerolog.Logger) error {
+	var built bool
+	if err := mirror.Reader().GetContext(ctx, &built, "SELECT EXISTS (SELECT 1 FROM _marts)"); err != nil {
+		return fmt.Errorf("read _marts: %w", sqlitefile.Explain(mirror.Path(), err))
+	}
+	if built {
+		return nil
+	}
+	streams, err := mirror.Freshness(ctx)
+	if err != nil {
+		return err
+	}
+	loaded := func(f store.Freshness) bool { return !f.CompleteThrough.IsZero() }
+	loading := func(f store.Freshness) bool { return !math.IsNaN(f.Loaded) }
+	if !slices.ContainsFunc(streams, loaded) || slices.ContainsFunc(streams, loading) {
+		return nil
+	}
+	log.Info().Msg("the marts are empty and are built now")
+	return marts.Refresh(ctx, mirror)
+}
+
+func promoteColumns(ctx context.Context, mirror *store.Mirror, log zerolog.Logger) error {
 	due, err := mirror.Promotions(ctx)
 	if err != nil || len(due) == 0 {
 		return err

@@ -184,17 +184,20 @@ func (d *demo) sync(ctx context.Context, engine *pull.Engine, o pull.Options, ti
 var queries = []struct{ question, sql string }{
 	{"What was sold, by month?", `
 SELECT month, sum(orders) AS orders, round(sum(final_value), 2) AS final_value, round(sum(power_kwp), 1) AS kwp,
-  round(sum(final_value) / sum(power_kwp) / 1000, 2) AS value_per_wp
+  round(sum(final_value) / sum(power_kwp) / 1000, 2) AS value_per_wp,
+  round(100 * total(cancelled_value) / (total(final_value) + total(cancelled_value)), 1) AS cancelled_percent
 FROM bi_revenue_month GROUP BY month ORDER BY month DESC LIMIT 6`},
 	{"Which states buy most?", `
 SELECT state, sum(orders) AS orders, round(sum(final_value), 2) AS final_value
 FROM bi_revenue_month GROUP BY state ORDER BY 3 DESC LIMIT 5`},
-	{"How many budgets become orders?", `
-SELECT cohort_month, sum(budgets) AS budgets, sum(orders) AS orders, round(100.0 * sum(orders) / sum(budgets), 1) AS percent
+	{"What becomes of budgets?", `
+SELECT cohort_month, sum(budgets) AS budgets, sum(won) AS won, sum(open) AS open, sum(lost) AS lost, sum(cancelled) AS cancelled,
+  round(100.0 * sum(won) / sum(budgets), 1) AS percent_won
 FROM bi_funnel GROUP BY cohort_month ORDER BY cohort_month DESC LIMIT 6`},
-	{"Whose inverters sell?", `
-SELECT manufacturer, CAST(sum(quantity) AS INTEGER) AS pieces, count(DISTINCT request_key) AS orders
-FROM bi_items WHERE product_type = 'inverter' AND is_order GROUP BY manufacturer ORDER BY 2 DESC LIMIT 5`},
+	{"Whose inverters sell, and at what margin?", `
+SELECT manufacturer, sum(lines) AS lines, round(sum(net_value), 2) AS net_value, round(sum(margin), 2) AS margin,
+  round(100 * sum(margin) / sum(net_value_with_cost), 1) AS margin_percent
+FROM bi_margin WHERE product_type = 'inverter' GROUP BY manufacturer ORDER BY 3 DESC LIMIT 5`},
 	{"What runs out next?", `
 SELECT s.product_code, e.name, s.center_code, s.current - s.reserved AS free, s.sold_90d, round(s.days_of_cover, 1) AS days_of_cover
 FROM bi_stock s JOIN equipments e USING (equipment_key)

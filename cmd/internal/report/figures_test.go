@@ -16,7 +16,7 @@ const (
 	firstShown = "2024-04" // of 24
 	firstOfTop = "2025-04" // of 12
 	lastShown  = "2026-03"
-	ofTop      = "is_order = 1 AND substr(order_date, 1, 7) BETWEEN '" + firstOfTop + "' AND '" + lastShown + "'"
+	ofTop      = "deal_class = 'won' AND substr(order_date, 1, 7) BETWEEN '" + firstOfTop + "' AND '" + lastShown + "'"
 )
 
 // TestFiguresAreThoseOfTheMarts reads the page's tables as people of each language do, and asks the marts the same.
@@ -55,7 +55,7 @@ func (c comparison) head(t *testing.T) {
 	sameRow(t, c.language, shown, ask(t, c.db, `SELECT '', sum(orders), sum(final_value), sum(power_kwp), (
 			SELECT sum(final_value) / sum(power_kwp) / 1000 FROM bi_requests WHERE final_value IS NOT NULL AND power_kwp > 0 AND `+ofTop+`), (
 			SELECT 1 - sum(final_value) / sum(original_value) FROM bi_requests WHERE final_value IS NOT NULL AND original_value IS NOT NULL AND `+ofTop+`), (
-			SELECT 1.0 * sum(orders) / sum(budgets) FROM bi_funnel WHERE cohort_month`+months+`)
+			SELECT 1.0 * sum(won) / sum(budgets) FROM bi_funnel WHERE cohort_month`+months+`)
 		FROM bi_revenue_month WHERE month`+months)[0].numbers...)
 }
 
@@ -117,12 +117,12 @@ func (c comparison) byMonth(t *testing.T, section string, sums int, query, total
 func (c comparison) months(t *testing.T) {
 	c.byMonth(t, "revenue", 3, `SELECT r.month, sum(r.orders), sum(r.final_value), sum(r.power_kwp), (
 			SELECT sum(b.final_value) / sum(b.power_kwp) / 1000 FROM bi_requests AS b
-			WHERE b.is_order = 1 AND b.final_value IS NOT NULL AND b.power_kwp > 0 AND substr(b.order_date, 1, 7) IS r.month)
+			WHERE b.deal_class = 'won' AND b.final_value IS NOT NULL AND b.power_kwp > 0 AND substr(b.order_date, 1, 7) IS r.month)
 		FROM bi_revenue_month AS r GROUP BY r.month`,
 		"SELECT '', sum(orders), sum(final_value), sum(power_kwp) FROM bi_revenue_month")
 	c.byMonth(t, "discounts", 4, `SELECT substr(order_date, 1, 7), sum(original_value), sum(discount), sum(surcharge), sum(final_value),
 			1 - sum(CASE WHEN original_value IS NOT NULL THEN final_value END) / sum(CASE WHEN final_value IS NOT NULL THEN original_value END)
-		FROM bi_requests WHERE is_order = 1 GROUP BY 1`,
+		FROM bi_requests WHERE deal_class = 'won' GROUP BY 1`,
 		"SELECT '', sum(original_value), sum(discount), sum(surcharge), sum(final_value) FROM bi_discounts WHERE is_order = 1")
 }
 
@@ -132,13 +132,13 @@ func (c comparison) funnel(t *testing.T) {
 	for _, row := range rows[:len(rows)-1] {
 		lines[monthOf(t, row[0], c.language)] = row
 	}
-	for _, a := range ask(t, c.db, "SELECT cohort_month, sum(budgets), sum(orders), 1.0 * sum(orders) / sum(budgets) FROM bi_funnel WHERE cohort_month >= '"+firstShown+"' GROUP BY 1") {
+	for _, a := range ask(t, c.db, "SELECT cohort_month, sum(budgets), sum(won), 1.0 * sum(won) / sum(budgets) FROM bi_funnel WHERE cohort_month >= '"+firstShown+"' GROUP BY 1") {
 		if lines[a.name] == nil {
 			t.Fatalf("month %q is missing", a.name)
 		}
 		sameRow(t, c.language, lines[a.name], a.numbers...)
 	}
-	total := ask(t, c.db, "SELECT '', sum(budgets), sum(orders), 1.0 * sum(orders) / sum(budgets) FROM bi_funnel")[0]
+	total := ask(t, c.db, "SELECT '', sum(budgets), sum(won), 1.0 * sum(won) / sum(budgets) FROM bi_funnel")[0]
 	sameRow(t, c.language, rows[len(rows)-1], total.numbers...)
 }
 

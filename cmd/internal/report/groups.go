@@ -53,9 +53,9 @@ func (p period) months() (list []string) {
 	return list
 }
 
-// ordersSQL is the condition for the orders of the period.
+// ordersSQL is the condition for the won orders of the period.
 func (p period) ordersSQL() string {
-	return fmt.Sprintf("is_order = 1 AND order_date BETWEEN '%s-01' AND '%s-31'", p.first, p.last)
+	return fmt.Sprintf("deal_class = 'won' AND order_date BETWEEN '%s-01' AND '%s-31'", p.first, p.last)
 }
 
 // calendar is groups by month as they are shown: each month of a period, with or without a group, and the others together.

@@ -127,18 +127,18 @@ func (s *source) readState(ctx context.Context, f *figures, o Options) {
 	})
 }
 
-// cohort is some budgets and how many of them became orders.
-type cohort struct{ Budgets, Orders int64 }
+// cohort is some budgets and how many of them are won orders by now.
+type cohort struct{ Budgets, Won int64 }
 
-func (c cohort) add(d cohort) cohort { return cohort{c.Budgets + d.Budgets, c.Orders + d.Orders} }
+func (c cohort) add(d cohort) cohort { return cohort{c.Budgets + d.Budgets, c.Won + d.Won} }
 
 func (c cohort) exists() bool { return c.Budgets > 0 }
 
 // conversion is as bi_funnel has it.
-func (c cohort) conversion() float64 { return over(float64(c.Orders), float64(c.Budgets)) }
+func (c cohort) conversion() float64 { return over(float64(c.Won), float64(c.Budgets)) }
 
 func (s *source) readCohorts(ctx context.Context, f *figures) {
-	s.each(ctx, "SELECT cohort_month, sum(budgets), sum(orders) FROM bi_funnel GROUP BY cohort_month ORDER BY cohort_month", func(r row) {
+	s.each(ctx, "SELECT cohort_month, sum(budgets), sum(won) FROM bi_funnel GROUP BY cohort_month ORDER BY cohort_month", func(r row) {
 		f.Cohorts = append(f.Cohorts, group[cohort]{r.text(0), cohort{r.count(1), r.count(2)}})
 	})
 }

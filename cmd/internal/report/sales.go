@@ -7,7 +7,7 @@ import (
 	"solarmirror/cmd/internal/charts"
 )
 
-// sales is what some live orders add up to. Sums over nothing that is known are Missing.
+// sales is what some won orders add up to. Sums over nothing that is known are Missing.
 type sales struct {
 	Orders                                      int64
 	Value, Power, Original, Discount, Surcharge float64
@@ -56,10 +56,10 @@ func over(a, b float64) float64 {
 // readSales reads what was sold by month, and of the last months by state and seller.
 func (s *source) readSales(ctx context.Context, f *figures) {
 	last := f.lastMonths(monthsOfTop).ordersSQL()
-	s.each(ctx, "SELECT substr(order_date, 1, 7) AS month, "+salesSQL+" FROM bi_requests WHERE is_order = 1 GROUP BY month ORDER BY month", func(r row) {
+	s.each(ctx, "SELECT substr(order_date, 1, 7) AS month, "+salesSQL+" FROM bi_requests WHERE deal_class = 'won' GROUP BY month ORDER BY month", func(r row) {
 		f.Months = append(f.Months, group[sales]{r.text(0), r.sales(1)})
 	})
-	s.each(ctx, "SELECT coalesce(freight_state, company_state) AS state, "+salesSQL+" FROM bi_requests WHERE "+last+" GROUP BY state", func(r row) {
+	s.each(ctx, "SELECT state, "+salesSQL+" FROM bi_requests WHERE "+last+" GROUP BY state", func(r row) {
 		f.States = append(f.States, group[sales]{r.text(0), r.sales(1)})
 	})
 	s.each(ctx, "SELECT coalesce(max(seller_name), seller_email), "+salesSQL+" FROM bi_requests WHERE "+last+" GROUP BY seller_email", func(r row) {

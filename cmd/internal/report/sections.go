@@ -52,7 +52,7 @@ func (l local) discounts(f *figures) section {
 	return s
 }
 
-// funnel is how many budgets became orders, by the month of the budget.
+// funnel is how many budgets were won, by the month of the budget.
 func (l local) funnel(f *figures) section {
 	s := section{ID: "funnel", Title: l.Funnel, Note: l.FunnelNote}
 	if len(f.Cohorts) == 0 {
@@ -64,12 +64,12 @@ func (l local) funnel(f *figures) section {
 	s.Charts = []charts.Chart{{
 		Title: l.FunnelChart, Kind: charts.StackedBars, Labels: l.shortMonths(c.period),
 		Series: []charts.Series{
-			{Name: l.BecameOrders, Values: values(c.inside, func(c cohort) float64 { return float64(c.Orders) })},
-			{Name: l.NotYet, Values: values(c.inside, func(c cohort) float64 { return float64(c.Budgets - c.Orders) }), Tone: charts.Muted},
+			{Name: l.Won, Values: values(c.inside, func(c cohort) float64 { return float64(c.Won) })},
+			{Name: l.NotWon, Values: values(c.inside, func(c cohort) float64 { return float64(c.Budgets - c.Won) }), Tone: charts.Muted},
 		},
 	}}
-	s.Tables = []table{calendarTable(l, c, []string{l.Cohort, l.Budgets, l.BecameOrders, l.Conversion}, func(name string, of cohort) []string {
-		return []string{name, l.count(of.Budgets), l.count(of.Orders), l.percent(of.conversion(), 1)}
+	s.Tables = []table{calendarTable(l, c, []string{l.Cohort, l.Budgets, l.Won, l.Conversion}, func(name string, of cohort) []string {
+		return []string{name, l.count(of.Budgets), l.count(of.Won), l.percent(of.conversion(), 1)}
 	})}
 	return s
 }

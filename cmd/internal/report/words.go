@@ -17,7 +17,7 @@ type words struct {
 
 	Revenue, RevenueLead, RevenueEmpty, RevenueChart, PowerChart, RevenueNote string
 
-	Funnel, FunnelLead, FunnelEmpty, FunnelChart, Cohort, Budgets, BecameOrders, NotYet, Conversion, FunnelNote string
+	Funnel, FunnelLead, FunnelEmpty, FunnelChart, Cohort, Budgets, Won, NotWon, Conversion, FunnelNote string
 
 	Status, StatusLead, StatusEmpty, StatusChart, Kind, StatusName, Open, OpenDays, Ended, EndedDays, Unobserved, StatusNote, Statuses, Order, Budget, NoStatus string
 	LeadTimes, LeadTime, MedianDays                                                                                                                             string
@@ -58,40 +58,40 @@ var portuguese = words{
 	Loading:  "A carga inicial de %s ainda não terminou: os números estão incompletos.", LoadingPart: "A carga inicial de %s ainda não terminou (%s): os números estão incompletos.",
 	Behind: "Há registros mais novos do que as tabelas de análise; o próximo “solarmirror sync” as atualiza.",
 
-	CardOrders: "Pedidos", CardValue: "Valor dos pedidos", CardPower: "Potência (kWp)", CardPrice: "Valor por Wp", CardReduction: "Redução de preço", CardConversion: "Conversão",
+	CardOrders: "Pedidos ganhos", CardValue: "Valor dos pedidos", CardPower: "Potência (kWp)", CardPrice: "Valor por Wp", CardReduction: "Redução de preço", CardConversion: "Conversão",
 	LastMonths: "Últimos 12 meses, de %s até %s",
 
 	Month: "Mês", Orders: "Pedidos", Value: "Valor final", Power: "kWp", Price: "Valor por Wp", Share: "Participação",
 	Earlier: "Antes de %s", Later: "Depois de %s", Undated: "Sem data", Others: "Outros\u00a0(%s)",
 
-	Revenue: "Receita e potência por mês", RevenueLead: "Pedidos ativos, pelo mês do pedido, de %s até %s.", RevenueEmpty: "Ainda não há pedidos.",
+	Revenue: "Receita e potência por mês", RevenueLead: "Pedidos ganhos, sem os cancelados, pelo mês do pedido, de %s até %s.", RevenueEmpty: "Ainda não há pedidos ganhos.",
 	RevenueChart: "Valor final dos pedidos por mês", PowerChart: "Potência dos pedidos por mês, em kWp",
 	RevenueNote: "O último mês ainda está em curso. O valor por Wp considera os pedidos que têm valor e potência.",
 
-	Funnel: "Do orçamento ao pedido", FunnelLead: "Orçamentos pelo mês em que foram criados, e quantos deles viraram pedido até hoje, de %s até %s.",
+	Funnel: "Do orçamento ao pedido", FunnelLead: "Orçamentos pelo mês em que foram criados, e quantos deles são hoje pedidos ganhos, de %s até %s.",
 	FunnelEmpty: "Ainda não há orçamentos.", FunnelChart: "Orçamentos por mês de criação", Cohort: "Mês do orçamento", Budgets: "Orçamentos",
-	BecameOrders: "Viraram pedido", NotYet: "Não viraram, ou ainda não", Conversion: "Conversão",
-	FunnelNote: "Negócios removidos também contam. Nos meses mais recentes, muitos orçamentos ainda estão em aberto e a conversão ainda sobe.",
+	Won: "Pedidos ganhos", NotWon: "Em aberto, perdidos ou cancelados", Conversion: "Conversão",
+	FunnelNote: "Negócios removidos também contam, como perdidos ou cancelados. Nos meses mais recentes, muitos orçamentos ainda estão em aberto e a conversão ainda sobe.",
 
 	Status: "Tempo em cada situação", StatusLead: "Quanto tempo orçamentos e pedidos ficam em cada situação, desde que são observados.",
 	StatusEmpty: "Ainda não há situações observadas.", StatusChart: "Dias em cada situação: mediana das passagens encerradas", Kind: "Tipo", StatusName: "Situação",
 	Open: "Nela agora", OpenDays: "Mediana de dias até agora", Ended: "Encerradas", EndedDays: "Mediana de dias", Unobserved: "Início não observado",
-	StatusNote: "Passagens cujo início não foi observado podem ser mais longas do que se vê aqui. Negócios removidos também contam.",
+	StatusNote: "Passagens cujo início não foi observado podem ser mais longas do que se vê aqui. Negócios removidos também contam. Situações finais, como entregue, perdido e cancelado, ficam de fora.",
 	Order:      "Pedido", Budget: "Orçamento", NoStatus: "(sem situação)",
-	Statuses: "Situações", LeadTimes: "Prazos dos pedidos dos últimos 12 meses", LeadTime: "Prazo", MedianDays: "Mediana de dias",
+	Statuses: "Situações", LeadTimes: "Prazos dos pedidos ganhos dos últimos 12 meses", LeadTime: "Prazo", MedianDays: "Mediana de dias",
 	LeadTimeNames: [3]string{"Do orçamento ao pedido", "Do pedido ao faturamento", "Do orçamento ao faturamento"},
 
-	Makers: "Fabricantes", MakersLead: "Módulos e inversores dos pedidos ativos, de %s até %s.", MakersEmpty: "Nenhum módulo ou inversor vendido de %s até %s.",
+	Makers: "Fabricantes", MakersLead: "Módulos e inversores dos pedidos ganhos, de %s até %s.", MakersEmpty: "Nenhum módulo ou inversor vendido de %s até %s.",
 	Maker: "Fabricante", Modules: "Módulos", Inverters: "Inversores", ModulesChart: "Módulos: valor por fabricante", InvertersChart: "Inversores: valor por fabricante",
 	Pieces: "Peças", LinesValue: "Valor das linhas", NoMaker: "(fora do catálogo)", MakersNote: "O valor é o das linhas de produto, sem frete nem descontos do pedido. A potência é a nominal dos módulos.",
 
-	States: "Estados", StatesLead: "Pedidos ativos pelo estado da entrega, de %s até %s.", StatesEmpty: "Nenhum pedido de %s até %s.",
+	States: "Estados", StatesLead: "Pedidos ganhos pelo estado da entrega, de %s até %s.", StatesEmpty: "Nenhum pedido ganho de %s até %s.",
 	StatesChart: "Valor final dos pedidos por estado", State: "Estado", NoState: "(sem estado)", StatesNote: "Sem estado de entrega, vale o da empresa.",
 
-	Sellers: "Vendedores", SellersLead: "Pedidos ativos pelo vendedor responsável, de %s até %s.", SellersEmpty: "Nenhum pedido de %s até %s.",
+	Sellers: "Vendedores", SellersLead: "Pedidos ganhos pelo vendedor responsável, de %s até %s.", SellersEmpty: "Nenhum pedido ganho de %s até %s.",
 	SellersChart: "Valor final dos pedidos por vendedor", Seller: "Vendedor", NoSeller: "(sem vendedor)",
 
-	Discounts: "Descontos", DiscountsLead: "Quanto o valor final fica abaixo do original, em pedidos ativos, de %s até %s.", DiscountsEmpty: "Ainda não há pedidos.",
+	Discounts: "Descontos", DiscountsLead: "Quanto o valor final fica abaixo do original, em pedidos ganhos, de %s até %s.", DiscountsEmpty: "Ainda não há pedidos ganhos.",
 	DiscountsChart: "Redução do valor original, em %", Original: "Valor original", Discount: "Desconto", Surcharge: "Acréscimo", Reduction: "Redução",
 	DiscountsNote: "Redução = 1 − valor final ÷ valor original, nos pedidos que têm os dois. Desconto e acréscimo estão como a plataforma os dá.",
 
@@ -122,40 +122,40 @@ var english = words{
 	Loading:  "The first load of %s has not ended: the figures are incomplete.", LoadingPart: "The first load of %s has not ended (%s): the figures are incomplete.",
 	Behind: "There are newer records than the tables for analysis show; the next “solarmirror sync” brings them up to date.",
 
-	CardOrders: "Orders", CardValue: "Value of orders", CardPower: "Power (kWp)", CardPrice: "Value per Wp", CardReduction: "Price reduction", CardConversion: "Conversion",
+	CardOrders: "Won orders", CardValue: "Value of orders", CardPower: "Power (kWp)", CardPrice: "Value per Wp", CardReduction: "Price reduction", CardConversion: "Conversion",
 	LastMonths: "Last 12 months, %s to %s",
 
 	Month: "Month", Orders: "Orders", Value: "Final value", Power: "kWp", Price: "Value per Wp", Share: "Share",
 	Earlier: "Before %s", Later: "After %s", Undated: "No date", Others: "Others\u00a0(%s)",
 
-	Revenue: "Revenue and power by month", RevenueLead: "Live orders by the month of the order, %s to %s.", RevenueEmpty: "There are no orders yet.",
+	Revenue: "Revenue and power by month", RevenueLead: "Won orders, without cancelled ones, by the month of the order, %s to %s.", RevenueEmpty: "There are no won orders yet.",
 	RevenueChart: "Final value of orders by month", PowerChart: "Power of orders by month, in kWp",
 	RevenueNote: "The last month is still running. The value per Wp is over the orders that have both a value and power.",
 
-	Funnel: "From budget to order", FunnelLead: "Budgets by the month they were created in, and how many of them have become orders since, %s to %s.",
+	Funnel: "From budget to order", FunnelLead: "Budgets by the month they were created in, and how many of them are won orders by now, %s to %s.",
 	FunnelEmpty: "There are no budgets yet.", FunnelChart: "Budgets by month of creation", Cohort: "Month of budget", Budgets: "Budgets",
-	BecameOrders: "Became orders", NotYet: "Did not, or not yet", Conversion: "Conversion",
-	FunnelNote: "Removed deals count too. Many budgets of the latest months are still open, and their conversion still grows.",
+	Won: "Won orders", NotWon: "Open, lost or cancelled", Conversion: "Conversion",
+	FunnelNote: "Removed deals count too, as lost or cancelled. Many budgets of the latest months are still open, and their conversion still grows.",
 
 	Status: "Time in each status", StatusLead: "How long budgets and orders stay in each status, since they have been observed.",
 	StatusEmpty: "No status has been observed yet.", StatusChart: "Days in each status: median of the stays that ended", Kind: "Type", StatusName: "Status",
 	Open: "In it now", OpenDays: "Median days so far", Ended: "Ended", EndedDays: "Median days", Unobserved: "Start not observed",
-	StatusNote: "Stays whose start was not observed may be longer than they seem here. Removed deals count too.",
+	StatusNote: "Stays whose start was not observed may be longer than they seem here. Removed deals count too. Final statuses, such as delivered, lost and cancelled, are left out.",
 	Order:      "Order", Budget: "Budget", NoStatus: "(no status)",
-	Statuses: "Statuses", LeadTimes: "Lead times of the orders of the last 12 months", LeadTime: "Lead time", MedianDays: "Median days",
+	Statuses: "Statuses", LeadTimes: "Lead times of the won orders of the last 12 months", LeadTime: "Lead time", MedianDays: "Median days",
 	LeadTimeNames: [3]string{"Budget to order", "Order to billing", "Budget to billing"},
 
-	Makers: "Manufacturers", MakersLead: "Modules and inverters of live orders, %s to %s.", MakersEmpty: "No module or inverter was sold from %s to %s.",
+	Makers: "Manufacturers", MakersLead: "Modules and inverters of won orders, %s to %s.", MakersEmpty: "No module or inverter was sold from %s to %s.",
 	Maker: "Manufacturer", Modules: "Modules", Inverters: "Inverters", ModulesChart: "Modules: value by manufacturer", InvertersChart: "Inverters: value by manufacturer",
 	Pieces: "Pieces", LinesValue: "Value of lines", NoMaker: "(not in the catalogue)", MakersNote: "The value is that of product lines, without freight and the order's discounts. The power is the modules' rated one.",
 
-	States: "States", StatesLead: "Live orders by state of delivery, %s to %s.", StatesEmpty: "There is no order from %s to %s.",
+	States: "States", StatesLead: "Won orders by state of delivery, %s to %s.", StatesEmpty: "There is no won order from %s to %s.",
 	StatesChart: "Final value of orders by state", State: "State", NoState: "(no state)", StatesNote: "Where no state of delivery is given, that of the company counts.",
 
-	Sellers: "Sellers", SellersLead: "Live orders by responsible seller, %s to %s.", SellersEmpty: "There is no order from %s to %s.",
+	Sellers: "Sellers", SellersLead: "Won orders by responsible seller, %s to %s.", SellersEmpty: "There is no won order from %s to %s.",
 	SellersChart: "Final value of orders by seller", Seller: "Seller", NoSeller: "(no seller)",
 
-	Discounts: "Discounts", DiscountsLead: "How far the final value is below the original one, in live orders, %s to %s.", DiscountsEmpty: "There are no orders yet.",
+	Discounts: "Discounts", DiscountsLead: "How far the final value is below the original one, in won orders, %s to %s.", DiscountsEmpty: "There are no won orders yet.",
 	DiscountsChart: "Reduction of the original value, in %", Original: "Original value", Discount: "Discount", Surcharge: "Surcharge", Reduction: "Reduction",
 	DiscountsNote: "Reduction = 1 − final value ÷ original value, over the orders that have both. Discount and surcharge are as the platform gives them.",
 
