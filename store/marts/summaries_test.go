@@ -204,7 +204,7 @@ func TestComputingTakesNoLock(t *testing.T) {
 func TestRefreshLetsOthersWrite(t *testing.T) {
 	f := newOffice(t, store.Options{})
 	numbers := "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
-	requests, lines := fmt.Sprintf(numbers, testsize.Fewer(manyAtLeast)), fmt.Sprintf(numbers, 12)
+	requests, lines := fmt.Sprintf(numbers, testsize.Fewer(manyAtLeast)), fmt.Sprintf(numbers, testsize.Fewer(12))
 	f.change(nil, nil, requests+` INSERT INTO requests (request_key, request_type, id, final_value, original_value, order_created, responsible_email)
 			SELECT i, 'order', i, i, i, '2026-03-01 12:00:00.000', i % 50 FROM n`,
 		lines+" INSERT INTO request_products (request_key, position, type, product_code, quantity, total_price) SELECT request_key, i, 'module', 'M', 1, i FROM requests, n")
@@ -215,6 +215,10 @@ func TestRefreshLetsOthersWrite(t *testing.T) {
 		return tx.NoteStale(schema.Requests, "SELECT request_key FROM requests")
 	}))
 
+	wait := "busy_timeout(1000)"
+	if testsize.Race { // SQLite is ten times slower
+		wait = "busy_timeout(10000)"
+	}
 	others := []*struct {
 		mode, statement string
 		done            int
@@ -226,7 +230,7 @@ func TestRefreshLetsOthersWrite(t *testing.T) {
 	ended := make(chan struct{})
 	var group sync.WaitGroup
 	for _, o := range others {
-		db, err := sqlx.Open("sqlite", sqlitefile.DSN(f.Path(), []string{"busy_timeout(1000)", "synchronous(NORMAL)"})+"&mode="+o.mode)
+		db, err := sqlx.Open("sqlite", sqlitefile.DSN(f.Path(), []string{wait, "synchronous(NORMAL)"})+"&mode="+o.mode)
 		must(t, err)
 		defer func() { must(t, db.Close()) }()
 		group.Go(func() {
