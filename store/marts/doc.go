@@ -29,7 +29,8 @@
 //   - A refresh first brings the facts of the stale records in step, in batches of some hundred
 //     records. It builds the rows of a batch beside the fact and writes those that differ. A
 //     change of the catalogue adds the requests whose lines show it. The days of open stays are
-//     counted once a day.
+//     counted once a day. Between batches it pauses now and then, so that a process that waits for
+//     the write lock gets it within a second.
 //   - With the rows of a fact it writes a note to _stale that the fact has changed. Then it computes
 //     the summaries that read a fact with such a note, each beside its table, without a lock. In one
 //     last transaction it writes the rows that differ and removes the notes. So an interrupted

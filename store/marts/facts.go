@@ -35,8 +35,8 @@ func (f fact) insert(into string) string {
 // buildTable is the temporary table that new rows are built in, to be compared with the mart's.
 func (f fact) buildTable() string { return "temp.built_" + f.table.Name }
 
-// replace returns the statements that write the rows of a batch that differ from the built ones,
-// and then empty the build table. Each takes the first and the last key of the batch.
+// replace returns the statements that write the rows of a batch that differ from the built ones.
+// Each takes the first and the last key of the batch.
 func (f fact) replace() []string {
 	t := f.table
 	return []string{
@@ -44,9 +44,11 @@ func (f fact) replace() []string {
 			t.Name, t.Key[0], strings.Join(t.Key, ", "), f.buildTable()),
 		fmt.Sprintf("INSERT INTO %s (%s) SELECT %[2]s FROM %s WHERE %s BETWEEN ? AND ?%s",
 			t.Name, strings.Join(t.ColumnNames(), ", "), f.buildTable(), t.Key[0], store.DifferingClause(t)),
-		fmt.Sprintf("DELETE FROM %s WHERE %s BETWEEN ? AND ?", f.buildTable(), t.Key[0]),
 	}
 }
+
+// discard returns the statement that empties the build table.
+func (f fact) discard() string { return "DELETE FROM " + f.buildTable() }
 
 // joinParts joins the payment, the company and the delivery of a request.
 const joinParts = `
@@ -139,7 +141,7 @@ var lineFact = fact{
 		"net_value":     "p.total_price * b.final_value / nullif(b.original_value, 0)",
 		// The last cost known when the order was created, else the first one known later on that
 		// day. Orders older than the history need no lookup.
-		"cost_at_order": `CASE WHEN b.order_created >= {history} THEN coalesce(
+		"cost_at_order": `CASE WHEN b.is_order AND b.order_created >= {history} THEN coalesce(
     (SELECT h.cost_price FROM equipment_price_history AS h WHERE h.equipment_key = e.equipment_key AND h.valid_from <= b.order_created
       ORDER BY h.valid_from DESC LIMIT 1),
     (SELECT h.cost_price FROM equipment_price_history AS h WHERE h.equipment_key = e.equipment_key AND h.valid_from > b.order_created

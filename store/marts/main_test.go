@@ -8,9 +8,11 @@ import (
 
 	"solarmirror/store"
 	"solarmirror/store/storetest"
+	"solarmirror/store/testsize"
 )
 
 func TestMain(m *testing.M) {
+	testsize.Properties(40)
 	goleak.VerifyTestMain(m)
 }
 

@@ -76,7 +76,7 @@ func refreshMarts(ctx context.Context, m *store.Mirror, power Power, full bool) 
 	// A scan of a million requests leaves 30 MB and more of unused heap, which would add to the
 	// peak.
 	debug.FreeOSMemory()
-	r := &refresh{ctx: ctx, today: today(m), power: power.Unit, full: full}
+	r := &refresh{ctx: ctx, today: today(m), power: power.Unit, full: full, freed: time.Now()}
 	err := m.WithSideConnection(ctx, func(side *store.Side) error {
 		r.side = side
 		return r.run()
@@ -122,9 +122,10 @@ type refresh struct {
 	midnight time.Time // when today began
 	history  string    // see fill
 	power    store.PowerUnit
-	full     bool     // build all facts from nothing
-	deals    int64    // number of requests processed
-	changed  []string // the summaries that changed
+	full     bool      // build all facts from nothing
+	deals    int64     // number of requests processed
+	changed  []string  // the summaries that changed
+	freed    time.Time // when giveWay last paused, or the start
 }
 
 func (r *refresh) run() (err error) {
@@ -215,12 +216,32 @@ func (r *refresh) keepInStep() error {
 			if err != nil {
 				return err
 			}
+			r.giveWay()
 		}
 	}
 	if err := r.countOpenStays(); err != nil {
 		return err
 	}
 	return r.side.Update(r.ctx, r.finishFacts)
+}
+
+// Limits of the time for which a refresh in steps keeps other processes from writing. SQLite looks
+// for a free lock every 100 ms, so a waiting process misses the moment between two transactions.
+const (
+	heldAtMost = 400 * time.Millisecond
+	freeFor    = 120 * time.Millisecond
+)
+
+// giveWay pauses between two transactions if other processes could not write for long.
+func (r *refresh) giveWay() {
+	if time.Since(r.freed) < heldAtMost {
+		return
+	}
+	select {
+	case <-r.ctx.Done():
+	case <-time.After(freeFor):
+	}
+	r.freed = time.Now()
 }
 
 // addOtherRows adds the other row of each stale deal to _stale: the row that represents the deal

@@ -17,6 +17,9 @@ var summaryFiles embed.FS
 
 // SQL returns the SELECT that gives the rows of a summary. It runs in any SQLite from 3.40 on, in
 // the mirror or a copy of it that is not masked.
+//
+// Halves are common in ratios, in means of two numbers and in products of prices, and versions of
+// SQLite round them differently by round(x, 6) or round(x, 2), but alike by round(1e6 * x) / 1e6.
 func SQL(summary *schema.Table) string {
 	text, err := summaryFiles.ReadFile("summaries/" + summary.Name + ".sql")
 	if err != nil {

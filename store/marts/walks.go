@@ -100,6 +100,9 @@ func (r *refresh) replaceRows(tx *store.Tx, w walk, f fact, first, last int64) e
 		}
 		written += rows
 	}
+	if _, err := tx.ExecContext(r.ctx, doing, f.discard()); err != nil {
+		return err
+	}
 	if written == 0 {
 		return nil
 	}
@@ -168,5 +171,6 @@ func (r *refresh) countOpenStays() error {
 		if err != nil || !state.Behind || after+perTurn >= state.Last {
 			return err
 		}
+		r.giveWay()
 	}
 }

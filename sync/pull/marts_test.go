@@ -90,6 +90,7 @@ func TestMartsKeepInStep(t *testing.T) {
 					changed[name] = changed[name] || !reflect.DeepEqual(before[name], rows)
 				}
 				r.mustEqualRebuilt()
+				r.reconcile()
 			}
 			for name := range r.martRows() {
 				if !changed[name] {

@@ -38,6 +38,9 @@ func TestUpgradeFillsMarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for table, columns := range version4 {
+		for _, index := range r.query("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = ?", table) {
+			r.exec("DROP INDEX " + index[0].(string))
+		}
 		if columns == nil {
 			r.exec("DROP TABLE " + table)
 		}

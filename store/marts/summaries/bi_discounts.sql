@@ -10,7 +10,7 @@ FROM (
     round(sum(discount), 2) AS discount,
     round(sum(surcharge), 2) AS surcharge,
     round(sum(final_value), 2) AS final_value,
-    round(sum(original_value - final_value) / nullif(sum(original_value) FILTER (WHERE final_value IS NOT NULL), 0), 6) AS reduction
+    round(1e6 * sum(original_value - final_value) / nullif(sum(original_value) FILTER (WHERE final_value IS NOT NULL), 0)) / 1e6 AS reduction
   FROM bi_requests
   WHERE deal_class IN ('won', 'open')
   GROUP BY company_tax_id, seller_email, is_order

@@ -5,7 +5,7 @@ WITH ordered AS (
   FROM _deals
   WHERE days_to_order IS NOT NULL
 ), median AS (
-  SELECT cohort_month, seller_email, state, round(avg(days_to_order), 6) AS days
+  SELECT cohort_month, seller_email, state, round(1e6 * avg(days_to_order)) / 1e6 AS days
   FROM ordered
   WHERE place IN ((places + 1) / 2, (places + 2) / 2)
   GROUP BY 1, 2, 3
@@ -24,7 +24,7 @@ WITH ordered AS (
 )
 SELECT
   t.cohort_month, t.seller_email, t.state, t.budgets, t.orders,
-  round(1.0 * t.won / t.budgets, 6) AS conversion,
+  round(1e6 * t.won / t.budgets) / 1e6 AS conversion,
   m.days AS median_days_to_order,
   t.won, t.lost, t.open, t.cancelled, t.budgets_value, t.won_value
 FROM total AS t

@@ -15,6 +15,6 @@ SELECT
   round(sum(final_value), 2) AS value,
   round(sum(power_kwp), 6) AS power_kwp,
   min(started_at) AS oldest_since,
-  round(avg(days) FILTER (WHERE place IN ((places + 1) / 2, (places + 2) / 2)), 6) AS median_days
+  round(1e6 * avg(days) FILTER (WHERE place IN ((places + 1) / 2, (places + 2) / 2))) / 1e6 AS median_days
 FROM deal
 GROUP BY 1, 2, 3

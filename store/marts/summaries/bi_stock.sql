@@ -27,7 +27,7 @@ SELECT
   l.minimum,
   coalesce(s.sold_30d, 0.0) AS sold_30d,
   coalesce(s.sold_90d, 0.0) AS sold_90d,
-  CASE WHEN s.sold_90d > 0 THEN round(max(0.0, l.current - coalesce(l.reserved, 0)) / (s.sold_90d / 90), 6) END AS days_of_cover
+  CASE WHEN s.sold_90d > 0 THEN round(9e7 * max(0.0, l.current - coalesce(l.reserved, 0)) / s.sold_90d) / 1e6 END AS days_of_cover
 FROM equipments AS e
 JOIN place AS p ON p.equipment_key = e.equipment_key
 LEFT JOIN listed AS l ON l.equipment_key = p.equipment_key AND l.center_code = p.center_code
