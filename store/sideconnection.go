@@ -63,3 +63,26 @@ func (m *Mirror) inTurn(ctx context.Context, f func() error) error {
 	defer func() { m.turn <- struct{}{} }()
 	return f()
 }
+
+// OpenBeside opens the mirror at path on one connection, for short transactions by a process that
+// does not hold the mirror's lock. The lock protects pages and watermarks from a second sync, so
+// such a process writes neither; SQLite's own lock orders its transactions and those of a sync,
+// which holds it only while it commits a page. OpenBeside creates and migrates nothing.
+//
+// Errors: [sqlitefile.ErrNoDatabase], [sqlitefile.ErrNotMirror], [*sqlitefile.NewerError],
+// [*sqlitefile.OlderError], [sqlitefile.ErrCorrupt], [sqlitefile.ErrBusy].
+func OpenBeside(ctx context.Context, path string, pragmas []string) (*sqlx.DB, error) {
+	if err := sqlitefile.MustExist(path); err != nil {
+		return nil, err
+	}
+	conn, err := sql.Open("sqlite", sqlitefile.DSN(path, pragmas)+"&mode=rw&_txlock=immediate")
+	if err != nil {
+		return nil, fmt.Errorf("open mirror %s: %w", path, err)
+	}
+	db := sqlx.NewDb(conn, sqlitefile.BindLabel)
+	db.SetMaxOpenConns(1)
+	if err := CheckCurrent(ctx, db, path); err != nil {
+		return nil, errors.Join(fmt.Errorf("open mirror: %w", sqlitefile.Explain(path, err)), db.Close())
+	}
+	return db, nil
+}

@@ -71,6 +71,19 @@
 // rows that nobody touched; and it would not name the table. A row whose root row is gone belongs
 // to no record: an orphan, named by its surrogate key.
 //
+// A difference is pending while something is expected to settle it (explain.go). A record that the
+// mirror lacks or holds with other content is pending if the platform lists it under the filter of
+// the next sync, asked after the comparison: of any stream with the same root, because a budget
+// may have become an order meanwhile. Equipment has no such filter and waits for the next full
+// read. A record that the platform lacks waits until two sweeps in a row have missed it. Everything
+// else is unexplained, and so is what the verification before found in the same way: the same key
+// and kind, the same stored hash, as many sweeps. So a record that was synced in between and has
+// changed again is pending again. Extra records are found again until the sweeps come, so
+// verifications should not be more frequent than full reads. _findings keeps the last
+// verification of each stream, and is written beside the mirror's lock, when all streams are done.
+// A record that changes and is deleted for good while a verification runs is in no list by the time
+// it is asked for, and counts as unexplained.
+//
 // [Options].Repair adds the same comparison to a full sync. An edited record is written anew with
 // its stored _changed_at and without a look at its history: the platform changed nothing. Orphans
 // are deleted before the streams are read. Marts are built from nothing, since what SQL did left

@@ -11,14 +11,14 @@ type differenceJSON struct {
 	Type   string   `json:"type"`
 	Key    string   `json:"key"`
 	Kind   string   `json:"kind"`
-	State  string   `json:"state,omitempty"` // absent of a repair
 	Tables []string `json:"tables,omitempty"`
+	State  string   `json:"state,omitempty"` // absent of a repair
 }
 
 func differencesJSON(list []pull.Difference) []differenceJSON {
 	out := make([]differenceJSON, len(list))
 	for i, d := range list {
-		out[i] = differenceJSON{Type: d.Key[0], Key: d.Key[1], Kind: d.Kind, State: string(d.State), Tables: d.Tables}
+		out[i] = differenceJSON{Type: d.Key[0], Key: d.Key[1], Kind: d.Kind, Tables: d.Tables, State: string(d.State)}
 	}
 	return out
 }

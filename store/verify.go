@@ -2,16 +2,82 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 
+	"solarmirror/schema"
 	"solarmirror/store/sqlitefile"
 )
+
+// What a verification reads beside the records, and what it notes.
+
+// Orphan is a surrogate key without a root row, and the tables with rows under it.
+type Orphan struct {
+	Key    string // what the column holds: SQL can write any value there
+	Tables []string
+}
+
+// Orphans returns the orphans of a root.
+func (m *Mirror) Orphans(ctx context.Context, root *schema.Table) ([]Orphan, error) {
+	list, err := findOrphans(ctx, m.read, root)
+	if err != nil {
+		return nil, fmt.Errorf("look for orphans of %s: %w", root.Name, sqlitefile.Explain(m.path, err))
+	}
+	return list, nil
+}
+
+// DeleteOrphans deletes the rows of the orphans and returns the orphans. The marts are not told:
+// the caller calls marts.Rebuild.
+func (tx *Tx) DeleteOrphans(root *schema.Table) ([]Orphan, error) {
+	if err := tx.usable(); err != nil {
+		return nil, fmt.Errorf("delete orphans of %s: %w", root.Name, err)
+	}
+	list, err := findOrphans(context.Background(), tx.m.conn, root)
+	if err != nil {
+		return nil, tx.Fail("look for orphans of "+root.Name, err)
+	}
+	for _, t := range root.Tables()[1:] {
+		if !slices.ContainsFunc(list, func(o Orphan) bool { return slices.Contains(o.Tables, t.Name) }) {
+			continue
+		}
+		if _, err := tx.Exec("delete orphans from "+t.Name, "DELETE"+orphansOf(t, root)); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// orphansOf picks the rows of a table whose record has no root row.
+func orphansOf(t, root *schema.Table) string {
+	return fmt.Sprintf(" FROM %s WHERE %s NOT IN (SELECT %s FROM %s)", t.Name, t.Key[0], root.Key[0], root.Name)
+}
+
+func findOrphans(ctx context.Context, q sqlx.QueryerContext, root *schema.Table) ([]Orphan, error) {
+	var list []Orphan
+	place := map[string]int{}
+	for _, t := range root.Tables()[1:] {
+		var keys []string
+		query := fmt.Sprintf("SELECT %s%s GROUP BY 1 ORDER BY 1", t.Key[0], orphansOf(t, root))
+		if err := sqlx.SelectContext(ctx, q, &keys, query); err != nil {
+			return nil, err
+		}
+		for _, key := range keys {
+			i, known := place[key]
+			if !known {
+				i = len(list)
+				place[key] = i
+				list = append(list, Orphan{Key: key})
+			}
+			list[i].Tables = append(list[i].Tables, t.Name)
+		}
+	}
+	return list, nil
+}
 
 // State says whether a difference between mirror and platform needs somebody's attention.
 type State string
@@ -103,27 +169,4 @@ func noteFindings(ctx context.Context, db *sqlx.DB, at time.Time, streams []stri
 		}
 	}
 	return tx.Commit()
-}
-
-// OpenBeside opens the mirror at path on one connection, for short transactions by a process that
-// does not hold the mirror's lock. The lock protects pages and watermarks from a second sync, so
-// such a process writes neither; SQLite's own lock orders its transactions and those of a sync,
-// which holds it only while it commits a page. OpenBeside creates and migrates nothing.
-//
-// Errors: [sqlitefile.ErrNoDatabase], [sqlitefile.ErrNotMirror], [*sqlitefile.NewerError],
-// [*sqlitefile.OlderError], [sqlitefile.ErrCorrupt], [sqlitefile.ErrBusy].
-func OpenBeside(ctx context.Context, path string, pragmas []string) (*sqlx.DB, error) {
-	if err := sqlitefile.MustExist(path); err != nil {
-		return nil, err
-	}
-	conn, err := sql.Open("sqlite", sqlitefile.DSN(path, pragmas)+"&mode=rw&_txlock=immediate")
-	if err != nil {
-		return nil, fmt.Errorf("open mirror %s: %w", path, err)
-	}
-	db := sqlx.NewDb(conn, sqlitefile.BindLabel)
-	db.SetMaxOpenConns(1)
-	if err := CheckCurrent(ctx, db, path); err != nil {
-		return nil, errors.Join(fmt.Errorf("open mirror: %w", sqlitefile.Explain(path, err)), db.Close())
-	}
-	return db, nil
 }
