@@ -55,8 +55,9 @@ func (mod *model) width() int {
 // layout is what the file does hold.
 type layout struct {
 	columns map[string][]string // of every table, SQLite's own left out
-	indices []string            // the statements that made them
-	version int                 // 0 without a row in _meta
+	views   []string
+	indices []string // the statements that made them
+	version int      // 0 without a row in _meta
 }
 
 const indicesSQL = `SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL`
@@ -69,6 +70,9 @@ func inspect(ctx context.Context, q sqlitefile.Querier) (*layout, error) {
 	found := &layout{columns: columns}
 	if err := q.SelectContext(ctx, &found.indices, indicesSQL); err != nil {
 		return nil, fmt.Errorf("list the indices: %w", err)
+	}
+	if err := q.SelectContext(ctx, &found.views, "SELECT name FROM sqlite_master WHERE type = 'view'"); err != nil {
+		return nil, fmt.Errorf("list the views: %w", err)
 	}
 	if found.Ours() {
 		if err := q.GetContext(ctx, &found.version, "SELECT coalesce(max(schema_version), 0) FROM _meta"); err != nil {
@@ -179,6 +183,11 @@ func (m *Mirror) migrate(ctx context.Context, found *layout) error {
 	stale, err := m.stale(ctx, found)
 	if err != nil || !stale {
 		return err
+	}
+	for _, t := range m.model.tables {
+		if slices.Contains(found.views, t.Name) {
+			return fmt.Errorf("%s: a view has the name of the table %s: run DROP VIEW %[2]s in it, then `solarmirror sync`", m.path, t.Name)
+		}
 	}
 	if err := m.roomToMigrate(ctx, found); err != nil {
 		return err

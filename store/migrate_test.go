@@ -323,3 +323,22 @@ func TestOddFileNames(t *testing.T) {
 		openReader(t, path)
 	}
 }
+
+// TestViewInPlaceOfATable: a view that took a table's name is named with its remedy, and stays.
+func TestViewInPlaceOfATable(t *testing.T) {
+	t.Parallel()
+	path := mirrorPath(t)
+	m, err := Open(t.Context(), path, Options{})
+	must(t, err)
+	must(t, m.Update(t.Context(), func(tx *Tx) error {
+		_, err := tx.Exec("replace", "DROP TABLE bi_margin")
+		if err == nil {
+			_, err = tx.Exec("replace", "CREATE VIEW bi_margin AS SELECT 1 AS mine")
+		}
+		return err
+	}))
+	must(t, m.Close())
+	if _, err := Open(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), "DROP VIEW bi_margin") {
+		t.Errorf("got %v", err)
+	}
+}

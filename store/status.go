@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -45,7 +46,8 @@ type StatusCount struct {
 }
 
 // UndecidedStatuses counts the live deals of each deal status that lists does not know, the most
-// frequent first. Deals without a status are left out.
+// frequent first. Statuses that lists cannot tell apart count as one, in their most frequent
+// spelling. Deals without a status are left out.
 func (m *Mirror) UndecidedStatuses(ctx context.Context, lists dealclass.Lists) ([]StatusCount, error) {
 	var counts []StatusCount
 	err := m.read.SelectContext(ctx, &counts, `SELECT deal_status, count(*) AS deals FROM bi_requests
@@ -53,7 +55,27 @@ func (m *Mirror) UndecidedStatuses(ctx context.Context, lists dealclass.Lists) (
 	if err != nil {
 		return nil, fmt.Errorf("count the deals of each status: %w", sqlitefile.Explain(m.path, err))
 	}
-	return slices.DeleteFunc(counts, func(c StatusCount) bool {
-		return dealclass.Fold(c.Status) == "" || lists.Knows(c.Status)
-	}), nil
+	var undecided []StatusCount
+	place := map[string]int{} // in undecided, by the folded status
+	for _, c := range counts {
+		word := dealclass.Fold(c.Status)
+		if i, known := place[word]; known {
+			undecided[i].Deals += c.Deals
+		} else if word != "" && !lists.Knows(word) {
+			place[word] = len(undecided)
+			undecided = append(undecided, c)
+		}
+	}
+	slices.SortStableFunc(undecided, func(a, b StatusCount) int { return cmp.Compare(b.Deals, a.Deals) })
+	return undecided, nil
+}
+
+// MartsBehind reports whether the last update of the marts did not end: they, or their summaries
+// alone, are of an earlier state. While a sync runs that is no news, and it reports false.
+func (m *Mirror) MartsBehind(ctx context.Context) (behind bool, err error) {
+	err = m.read.GetContext(ctx, &behind, "SELECT EXISTS (SELECT 1 FROM _stale) AND NOT EXISTS (SELECT 1 FROM _runs WHERE outcome = 'running')")
+	if err != nil {
+		return false, fmt.Errorf("read _stale: %w", sqlitefile.Explain(m.path, err))
+	}
+	return behind, nil
 }

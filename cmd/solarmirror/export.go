@@ -75,7 +75,12 @@ func (a *app) export(cmd *cobra.Command, f exportFlags) error {
 		return err
 	}
 	if f.from == "" {
-		return a.withReader(cmd.Context(), run)
+		return a.withReader(cmd.Context(), func(mirror *store.Mirror) error {
+			if err := a.warnOfMarts(cmd.Context(), mirror); err != nil {
+				return err
+			}
+			return run(mirror)
+		})
 	}
 	mirror, err := store.OpenReadOnly(cmd.Context(), f.from)
 	if err != nil {

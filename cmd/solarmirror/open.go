@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -10,6 +11,7 @@ import (
 	"solarmirror/cmd/internal/config"
 	"solarmirror/cmd/internal/progress"
 	"solarmirror/cmd/internal/setup"
+	"solarmirror/cmd/internal/status"
 	"solarmirror/store"
 	"solarmirror/store/outbox"
 	"solarmirror/sync/platform"
@@ -28,6 +30,15 @@ func (a *app) withReader(ctx context.Context, f func(*store.Mirror) error) error
 	}
 	defer mirror.Close()
 	return f(mirror)
+}
+
+// warnOfMarts says so on standard error when tables that f copies may contradict one another.
+func (a *app) warnOfMarts(ctx context.Context, mirror *store.Mirror) error {
+	behind, err := mirror.MartsBehind(ctx)
+	if behind {
+		fmt.Fprintln(a.stderr, status.MartsBehind)
+	}
+	return err
 }
 
 // withClient makes the client of the configured platform for f; observe, if not nil, is called for

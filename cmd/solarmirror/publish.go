@@ -9,6 +9,7 @@ import (
 
 	"solarmirror/cmd/internal/setup"
 	"solarmirror/cmd/internal/words"
+	"solarmirror/store"
 )
 
 func newPublishCommand(a *app) *cobra.Command {
@@ -54,6 +55,9 @@ func (a *app) publish(ctx context.Context, to string, wait bool) error {
 	begun := time.Now()
 	published, err := setup.Publish(ctx, c, wait)
 	if err != nil {
+		return err
+	}
+	if err := a.withReader(ctx, func(m *store.Mirror) error { return a.warnOfMarts(ctx, m) }); err != nil {
 		return err
 	}
 	masked := "with all personal data"

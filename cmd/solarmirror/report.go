@@ -57,6 +57,9 @@ func (a *app) report(ctx context.Context, out, lang string) error {
 	}
 	o := report.Options{Language: language, Zone: c.Platform.TimeZone, Now: time.Now()}
 	return a.withReader(ctx, func(mirror *store.Mirror) error {
+		if err := a.warnOfMarts(ctx, mirror); err != nil {
+			return err
+		}
 		if out == "-" {
 			return report.Write(ctx, a.stdout, mirror, o)
 		}

@@ -138,7 +138,7 @@ var lineFact = fact{
 		"power_kwp": "p.quantity * " + ratedPower + " / 1000.0", "has_cost": "e.cost_price IS NOT NULL", "is_order": "b.is_order", "order_date": "b.order_date",
 		"equipment_key": "e.equipment_key", "deal_class": "b.deal_class", "kind": "b.kind", "state": "b.state", "seller_email": "b.seller_email",
 		"rated_power_w": ratedPower,
-		"net_value":     "p.total_price * b.final_value / nullif(b.original_value, 0)",
+		"net_value":     "p.total_price * (b.final_value / nullif(b.original_value, 0))",
 		// The last cost known when the order was created, else the first one known later on that
 		// day. Orders older than the history need no lookup.
 		"cost_at_order": `CASE WHEN b.is_order AND b.order_created >= {history} THEN coalesce(
@@ -175,12 +175,12 @@ var leadTimeFact = fact{
 var stayFact = fact{
 	table: schema.BiStatusDuration,
 	// A piece is a row of the history that starts before the cut: the time when the record was
-	// deleted or the order began to represent the deal of a budget. A stay is a run of pieces with
+	// deleted or the order of a budget was first seen. A stay is a run of pieces with
 	// one status. Pieces have no gaps between them, so a stay ends where the next run starts, even
 	// if that is a run of removed pieces.
 	with: `WITH piece AS (
   SELECT h.request_key, h.valid_from, h.deal_status, h.is_inferred, h.removed IS 1 AS removed,
-    CASE WHEN r._deleted_at IS NULL AND other.request_type = 'order' AND ` + otherRepresents + ` AND other._first_seen_at > r._first_seen_at
+    CASE WHEN r._deleted_at IS NULL AND other.request_type = 'order' AND ` + otherRepresents + `
       THEN other._first_seen_at ELSE r._deleted_at END AS cut
   FROM {records} AS r` + joinOther + `
   JOIN request_status_history AS h ON h.request_key = r.request_key

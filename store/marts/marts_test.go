@@ -154,6 +154,30 @@ func TestStays(t *testing.T) {
 	stays("1 Novo 2.0 0 1, 2 Pedido 26.458333 0 1, 2 Pago 10.0 1 0, 3 Novo 1.0 0 1, 5 Pago 10.0 0 1")
 }
 
+// TestConvertedBudgetDoesNotWait: where the order was seen before the budget, or with it, the budget
+// has no stay.
+func TestConvertedBudgetDoesNotWait(t *testing.T) {
+	t.Parallel()
+	for _, seen := range []string{"2026-01-30 13:00:00.000", "2026-01-31 13:00:00.000"} {
+		f := newOffice(t, store.Options{})
+		f.change(nil, nil, firstMarts, "UPDATE requests SET _first_seen_at = '"+seen+"' WHERE request_key = 2",
+			`INSERT INTO request_status_history (request_key, valid_from, valid_to, deal_status, removed, is_inferred) VALUES
+			(1, '2026-01-31 13:00:00.000', '2026-02-03 13:00:00.000', 'Novo', 0, 1), (1, '2026-02-03 13:00:00.000', NULL, 'Antigo', 0, 0)`)
+		f.says("", "request_key, deal_status", "FROM bi_status_duration")
+	}
+}
+
+// TestStockIgnoresTheFuture: an order dated after today is no recent sale.
+func TestStockIgnoresTheFuture(t *testing.T) {
+	t.Parallel()
+	f := newOffice(t, store.Options{})
+	f.change(nil, nil, firstMarts, "INSERT INTO equipments (equipment_key, type, product_code) VALUES (1, 'module', 'M')",
+		"INSERT INTO request_products (request_key, position, type, product_code, quantity) VALUES (2, 1, 'module', 'M', 10)")
+	f.says("10.0", "sold_90d", "FROM bi_stock")
+	f.change([]int64{2}, nil, "UPDATE requests SET order_created = '2026-03-11 12:00:00.000' WHERE request_key = 2")
+	f.says("0.0", "sold_90d", "FROM bi_stock")
+}
+
 // TestRefreshWhenDue: before the marts are built no key is noted, a refresh without changes writes
 // nothing, and another recipe rebuilds everything.
 func TestRefreshWhenDue(t *testing.T) {

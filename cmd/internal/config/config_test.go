@@ -375,7 +375,7 @@ func TestBounds(t *testing.T) {
 		{"PUBLISH_MASK_PERSONAL_DATA", []string{"true", "false"}, []string{"yes", "1", "True"}},
 		{"PUBLISH_KEEP_EXTRA", []string{"/a", "/a, /b/*/c", "/a~1b"}, []string{"/", "a", "/a,", "/a,b", "/a\n/b"}},
 		{"MARTS_CLOSED_STATUSES", []string{"Instalado", `Instalado\, pago, Pago`, "!entregue,!Concluído"}, []string{",", "a,", "!", "!novo", `a\\,`}},
-		{"MARTS_CANCELLED_STATUSES", []string{"perdido", "Entregue e devolvido"}, []string{"Entregue"}},
+		{"MARTS_CANCELLED_STATUSES", []string{"perdido", "Entregue e devolvido"}, []string{"Entregue", `["foo", "a,b"]`}},
 		{"PUBLISH_KEEP_VERSIONS", []string{"1", "1000"}, []string{"0", "1001"}},
 		{"LOG_LEVEL", []string{"trace", "error"}, []string{"INFO"}},
 		{"LOG_FORMAT", []string{"auto", "json", "console"}, []string{"text"}},

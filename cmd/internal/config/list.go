@@ -56,6 +56,9 @@ func setPointers(to *[]string, text string) error {
 
 // setStatuses takes a list of changes to the default words.
 func setStatuses(to *[]string, defaults []string, text string) error {
+	if strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") { // a TOML list in a variable
+		return want("words with commas between, without brackets and quotes", text)
+	}
 	list, err := dealclass.Extend(defaults, splitList(text)...)
 	if err != nil {
 		return err

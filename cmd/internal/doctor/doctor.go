@@ -16,8 +16,8 @@
 //	dialect.go     the platform's answers, compared with the dialect saved in the mirror
 //	permissions.go read and write access to the files
 //	filesystem.go  the disk and the file system of the mirror
-//	mirror.go      the mirror: journal, schema version, damage, pending erasure, age, power
-//	               unit, deal statuses to decide
+//	mirror.go      the mirror: journal, schema version, damage, pending erasure, age, marts,
+//	               power unit, deal statuses to decide
 //
 // A check builds its finding with pass, warn, fail or skip.
 package doctor
@@ -91,6 +91,7 @@ func checks() []check {
 		{"integrity", (*facts).needsDatabase, checkIntegrity},
 		{"erasure", (*facts).needsMirror, checkErasure},
 		{"freshness", (*facts).needsMirror, checkFreshness},
+		{"marts", (*facts).needsMirror, checkMarts},
 		{"power unit", (*facts).needsMirror, checkPowerUnit},
 		{"deal statuses", (*facts).needsMirror, checkDealStatuses},
 	}

@@ -111,6 +111,17 @@ func checkFreshness(ctx context.Context, f *facts) Finding {
 	return pass("%s", strings.Join(ages, ", "))
 }
 
+func checkMarts(ctx context.Context, f *facts) Finding {
+	behind, err := f.mirror.MartsBehind(ctx)
+	switch {
+	case err != nil:
+		return fail("solarmirror status", "%v", err)
+	case behind:
+		return warn("solarmirror sync", status.MartsBehind)
+	}
+	return pass("up to date with the records")
+}
+
 // checkPowerUnit compares the unit of totalPower with the rated power of the modules.
 func checkPowerUnit(ctx context.Context, f *facts) Finding {
 	power, err := marts.ReadPower(ctx, f.mirror, store.PowerUnit(f.Config.Marts.PowerUnit))
@@ -133,5 +144,5 @@ func checkDealStatuses(ctx context.Context, f *facts) Finding {
 	case len(undecided) == 0:
 		return pass("none to decide")
 	}
-	return pass("in no list of [marts], taken as won or open: %s; where wrong: cancelled_statuses, lost_statuses, closed_statuses", undecided.First(5))
+	return pass("in no list of [marts], so neither lost, cancelled nor closed: %s; where wrong: cancelled_statuses, lost_statuses, closed_statuses", undecided.First(5))
 }

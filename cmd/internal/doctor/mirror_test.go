@@ -209,6 +209,29 @@ func TestErasure(t *testing.T) {
 	}
 }
 
+// TestMartsBehind: an update of the marts that did not end is a warning, but not while a sync runs.
+func TestMartsBehind(t *testing.T) {
+	t.Parallel()
+	const stale = "INSERT INTO _stale (table_name, key, name) VALUES ('bi_requests', 0, '')"
+	for _, tc := range []struct {
+		sql  []string
+		want Verdict
+		says string
+	}{
+		{nil, OK, "up to date"},
+		{[]string{stale}, Warning, "tables bi_* may contradict one another"},
+		{[]string{stale, "INSERT INTO _runs (command, trigger, started_at, outcome) VALUES ('sync', 'manual', '2026-05-05 10:20:30.000', 'running')"}, OK, "up to date"},
+	} {
+		f := newFacts(t)
+		makeMirror(t, f, empty)
+		for _, sql := range tc.sql {
+			tamper(t, f, sql)
+		}
+		f.gather(t.Context())
+		expect(t, runCheck(t, "marts", f), tc.want, tc.says)
+	}
+}
+
 func TestPowerUnit(t *testing.T) {
 	t.Parallel()
 	const remedy = `set [marts] power_unit = "Wp" in config.toml, then run "solarmirror sync"`

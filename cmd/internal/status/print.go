@@ -19,8 +19,11 @@ func (s *Status) Print(w io.Writer, asJSON bool) error {
 	if s.ErasureDue != nil {
 		fmt.Fprintf(w, "old copies of rows erased at %s (UTC) may still be in the file: %s\n", words.Minute(*s.ErasureDue), FinishErasure)
 	}
+	if s.MartsBehind {
+		fmt.Fprintln(w, MartsBehind)
+	}
 	if len(s.Undecided) > 0 {
-		fmt.Fprintf(w, "deal statuses in no list of [marts], taken as won or open: %s\n", s.Undecided.First(10))
+		fmt.Fprintf(w, "deal statuses in no list of [marts], so neither lost, cancelled nor closed: %s\n", s.Undecided.First(10))
 	}
 	fmt.Fprintln(w)
 	promises := terminal.NewTable("stream", "what its last clean reads rely on")

@@ -28,6 +28,7 @@ type Status struct {
 	LastRuns      []run      `json:"last_runs"`
 	Drift         []drift    `json:"drift"`
 	Undecided     Undecided  `json:"undecided_statuses"`
+	MartsBehind   bool       `json:"marts_behind"`
 }
 
 type stream struct {
@@ -84,7 +85,10 @@ func Read(ctx context.Context, mirror *store.Mirror, lists dealclass.Lists, now 
 	if err != nil {
 		return nil, err
 	}
-	s.Undecided, err = ReadUndecided(ctx, mirror, lists)
+	if s.Undecided, err = ReadUndecided(ctx, mirror, lists); err != nil {
+		return nil, err
+	}
+	s.MartsBehind, err = mirror.MartsBehind(ctx)
 	return s, err
 }
 
@@ -167,6 +171,9 @@ func (s *Status) Stale(maxAge time.Duration) error {
 	}
 	return nil
 }
+
+// MartsBehind says what it means when the last update of the marts did not end.
+const MartsBehind = "the last update of the marts did not end, so tables bi_* may contradict one another; the next sync brings them up to date"
 
 // FinishErasure is the remedy of a pending erasure.
 const FinishErasure = "end the programs that read the mirror, then: solarmirror sync"

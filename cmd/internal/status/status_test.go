@@ -112,7 +112,7 @@ func TestUndecidedStatuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, text = readAndPrint(t, m)
-	want := "\ndeal statuses in no list of [marts], taken as won or open: " +
+	want := "\ndeal statuses in no list of [marts], so neither lost, cancelled nor closed: " +
 		`"Sem\x1b retorno, \"frio\"" 2, "S04" 1, "S05" 1, "S06" 1, "S07" 1, "S08" 1, "S09" 1, "S10" 1, "S11" 1, "S12" 1 and 2 more` + "\n\n"
 	if !strings.Contains(text, want) {
 		t.Errorf("no %s in:\n%s", want, text)

@@ -208,7 +208,7 @@ func (b *books) lines(d *deal) (list []row) {
 		final, hasFinal := d.record.number("final_value")
 		original, _ := d.record.number("original_value")
 		if hasTotal && hasFinal && original != 0 {
-			r["net_value"] = total * final / original
+			r["net_value"] = total * (final / original)
 		}
 		if i := b.byCode[line.text("type")+"/"+line.text("product_code")]; i != nil && line["product_code"] != nil {
 			r["equipment_key"], r["manufacturer"], r["model"], r["unit_cost"] = i.record["equipment_key"], i.record["manufacturer"], i.record["model"], i.record["cost_price"]
@@ -277,7 +277,7 @@ func (b *books) stayRows() map[string]row {
 	all := map[string]row{}
 	for _, d := range b.deals {
 		end := d.record.text("_deleted_at")
-		if o := d.other; end == "" && !d.isOrder && !d.represents && o.record.text("_first_seen_at") > d.record.text("_first_seen_at") {
+		if o := d.other; end == "" && !d.isOrder && !d.represents {
 			end = o.record.text("_first_seen_at")
 		}
 		var stay row // the one that lasts

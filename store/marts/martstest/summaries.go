@@ -261,7 +261,7 @@ func (b *books) stockRows() map[string]row {
 		for _, line := range classed(b.lines(d), "won") {
 			ago, ok := calendarDays(d.orderDate, b.today).(int64)
 			at := place{line["equipment_key"], line.text("center_code")}
-			if !ok || at.equipment == nil || ago >= 90 {
+			if !ok || at.equipment == nil || ago < 0 || ago >= 90 {
 				continue
 			}
 			add(sold90, at, line)

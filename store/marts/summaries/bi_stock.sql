@@ -11,7 +11,7 @@ WITH listed AS (
     round(total(i.quantity) FILTER (WHERE b.order_date > date(m.as_of, '-30 days')), 6) AS sold_30d,
     round(total(i.quantity), 6) AS sold_90d
   FROM _marts AS m
-  JOIN bi_requests AS b ON b.deal_class = 'won' AND b.order_date > date(m.as_of, '-90 days')
+  JOIN bi_requests AS b ON b.deal_class = 'won' AND b.order_date > date(m.as_of, '-90 days') AND b.order_date <= m.as_of
   CROSS JOIN bi_items AS i ON i.request_key = b.request_key -- only the lines of these orders, not all
   WHERE i.equipment_key IS NOT NULL
   GROUP BY 1, 2
