@@ -310,6 +310,9 @@ func TestVerifyOfExtraRecords(t *testing.T) {
 				r.mustFind("after two sweeps", unexplained)
 			} else {
 				r.mustFind("after two sweeps", map[string]int{})
+				if n := r.value("SELECT count(*) FROM _absences"); n != int64(0) {
+					t.Errorf("%v absences of what is gone", n)
+				}
 			}
 		})
 	}
