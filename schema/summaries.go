@@ -3,7 +3,7 @@ package schema
 // Summaries are the marts that add up facts. Package marts holds the SELECT of each in a file of
 // the same name. Money is rounded to cents; NULL stands for the group of what is not known.
 var Summaries = []*Table{
-	BiRevenueMonth, BiRevenueSellerMonth, BiMargin, BiFunnel, BiPipeline, BiPayments, BiDiscounts, BiSellers, BiCustomers, BiStock,
+	BiRevenueMonth, BiRevenueSellerMonth, BiMargin, BiFunnel, BiPipeline, BiStatuses, BiPayments, BiDiscounts, BiSellers, BiCustomers, BiStock,
 }
 
 // BiRevenueMonth is what was sold by month.
@@ -82,6 +82,18 @@ var BiPipeline = &Table{
 		kwp("Sum of their power.", "Potência (kWp)").public(),
 		own("oldest_since", Timestamp, "When the one that waits longest was first seen in the status.", "Mais antigo desde").unit("UTC").public(),
 		own("median_days", Real, "Median time in the status, up to the start of _marts.as_of.", "Mediana de dias").unit("days").public(),
+	},
+}
+
+// BiStatuses is what each deal status counts as.
+var BiStatuses = &Table{
+	Name: "bi_statuses", Label: "Situações dos negócios", Shape: Mart, Indices: [][]string{{"deal_status", "deal_class"}},
+	Doc: "What each deal status counts as: live deals by deal status and class. A status that should count as something else belongs in one of the lists under [marts] in the configuration.",
+	Columns: []Column{
+		like(Requests, "deal_status"),
+		dealClass("open, lost, won or cancelled.").public(),
+		deals("deals", "Live deals.", "Negócios").public(),
+		amount("value", "Sum of their final values.", "Valor").public(),
 	},
 }
 

@@ -50,7 +50,7 @@ type StatusCount struct {
 // spelling. Deals without a status are left out.
 func (m *Mirror) UndecidedStatuses(ctx context.Context, lists dealclass.Lists) ([]StatusCount, error) {
 	var counts []StatusCount
-	err := m.read.SelectContext(ctx, &counts, `SELECT deal_status, count(*) AS deals FROM bi_requests
+	err := m.read.SelectContext(ctx, &counts, `SELECT deal_status, sum(deals) AS deals FROM bi_statuses
 		WHERE deal_status IS NOT NULL GROUP BY deal_status ORDER BY deals DESC, deal_status`)
 	if err != nil {
 		return nil, fmt.Errorf("count the deals of each status: %w", sqlitefile.Explain(m.path, err))

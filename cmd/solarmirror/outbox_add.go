@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -17,9 +18,10 @@ func newOutboxAddCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add",
 		Short: "Queue one company or several, given as JSON on standard input",
-		Long: `Queue companies to be created. Standard input holds the platform's own JSON, one
-object or an array of them; on a terminal the fields are asked for, each again until it is
-valid, the password without showing it. Unless all is valid nothing is queued.`,
+		Long: `Queue companies to be created. Standard input holds the platform's own JSON: one
+object, an array of them, or the body of its request, {"create":[…]}. On a terminal the
+fields are asked for, each again until it is valid, the password without showing it.
+Unless all is valid nothing is queued.`,
 		Example: `  echo '{"name":"Ana","email":"ana@example.com","password":"…","CNPJ":"11.222.333/0001-81"}' | solarmirror outbox add`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -44,17 +46,29 @@ func (a *app) readCompanies(ctx context.Context) ([]push.Entry, error) {
 
 func newOutboxImportCommand(a *app) *cobra.Command {
 	var format string
+	var template bool
 	var o outboxcmd.QueueOptions
 	cmd := &cobra.Command{
-		Use:   "import FILE",
+		Use:   "import FILE | import --template",
 		Short: "Queue the companies of a CSV or JSON file",
-		Long: `Queue the companies of a file: CSV whose first line names the columns as the outbox does
-(name, email, password, cnpj, address_cep, …; with commas or semicolons), JSON Lines or
-JSON in the platform's own form. "-" reads standard input. All are queued or none, unless
---skip-invalid leaves out those that are not valid.`,
-		Example: "  solarmirror outbox import companies.csv --dry-run",
-		Args:    cobra.ExactArgs(1),
+		Long: `Queue the companies of a file: CSV, JSON Lines or JSON in the platform's own form. The
+first line of CSV names the columns, in Portuguese (nome, e-mail, senha, CNPJ, CEP, …; case
+and accents do not count) or as the outbox does (name, email, password, cnpj, address_cep,
+…), with commas or semicolons; --template prints that line with all columns. "-" reads
+standard input. All are queued or none, unless --skip-invalid leaves out those that are not
+valid.`,
+		Example: "  solarmirror outbox import --template > companies.csv\n  solarmirror outbox import companies.csv --dry-run",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if template {
+				return cobra.NoArgs(cmd, args)
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if template {
+				_, err := io.WriteString(a.stdout, push.Template())
+				return err
+			}
 			format, err := outboxcmd.FileFormat(args[0], format)
 			if err != nil {
 				return &usageError{command: cmd.CommandPath(), err: err}
@@ -68,6 +82,7 @@ JSON in the platform's own form. "-" reads standard input. All are queued or non
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&format, "format", "", "`form` of the file: csv, jsonl or json (default: by its name)")
+	flags.BoolVar(&template, "template", false, "print a CSV file without companies to fill in, with Portuguese columns")
 	flags.BoolVar(&o.DryRun, "dry-run", false, "validate and report line by line, queue nothing")
 	flags.BoolVar(&o.SkipInvalid, "skip-invalid", false, "queue the valid ones although others are not")
 	flags.BoolVar(&o.AllowDuplicate, "allow-duplicate", false, "queue companies although others with the same CPF, CNPJ or e-mail are queued, in doubt or created")

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/outboxcmd"
 	"solarmirror/cmd/internal/setup"
 	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store/outbox"
@@ -18,21 +19,43 @@ import (
 )
 
 func newPushCommand(a *app) *cobra.Command {
-	var wait, asJSON bool
+	var wait, dryRun, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "push",
 		Short: "Send what is due in the outbox",
 		Long: `Ask the platform to create the companies that are due in the outbox, one by one and
 each at most once. What has no clear answer is in doubt and never sent again by itself.
 
+With --dry-run each pending row is validated and named with what would become of it, and
+the exit code is 1 when one would be rejected or put in doubt. The platform is not asked.
+
 The exit code is 3 when some rows were decided and others were not, 1 when none was.`,
-		Example: "  solarmirror push\n  solarmirror push --json",
+		Example: "  solarmirror push --dry-run\n  solarmirror push --json",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.push(cmd.Context(), wait, asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if dryRun {
+				return a.forecastPush(cmd.Context(), asJSON)
+			}
+			return a.push(cmd.Context(), wait, asJSON)
+		},
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for another push to end instead of failing with exit code 11")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be sent; send and write nothing")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as one JSON object")
+	cmd.MarkFlagsMutuallyExclusive("dry-run", "wait")
 	return cmd
+}
+
+func (a *app) forecastPush(ctx context.Context, asJSON bool) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	forecast, err := setup.Forecast(ctx, c, time.Now)
+	if err != nil {
+		return err
+	}
+	return outboxcmd.PrintForecast(a.stdout, forecast, asJSON)
 }
 
 func (a *app) push(ctx context.Context, wait, asJSON bool) error {

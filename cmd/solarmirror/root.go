@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/cmd/internal/config"
 	"solarmirror/cmd/internal/terminal"
 )
@@ -63,6 +64,9 @@ func newRootCommand(a *app) *cobra.Command {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(suggestFlag)
+	root.Version = buildText(buildinfo.Read())
+	root.SetVersionTemplate("{{.Version}}")
+	root.Flags().Bool("version", false, "print what the command version prints") // cobra's own would take -v too
 	a.flags.register(root.PersistentFlags())
 	root.MarkFlagsMutuallyExclusive("quiet", "log-level")
 

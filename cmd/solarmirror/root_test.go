@@ -112,13 +112,9 @@ func TestFailedOutputIsReportedOnce(t *testing.T) {
 
 func TestVersionInWords(t *testing.T) {
 	t.Parallel()
-	var out bytes.Buffer
 	build := buildinfo.Info{Version: "v1.2.3", Revision: "abc123", Time: "2026-11-21T10:00:00Z", Modified: true}
-	if err := printBuild(&out, build); err != nil {
-		t.Fatal(err)
-	}
 	want := []string{"solarmirror v1.2.3", "revision    abc123 of 2026-11-21T10:00:00Z, modified"}
-	if d := cmp.Diff(want, strings.Split(out.String(), "\n")[:2]); d != "" {
+	if d := cmp.Diff(want, strings.Split(buildText(build), "\n")[:2]); d != "" {
 		t.Error(d)
 	}
 }

@@ -22,14 +22,15 @@ func newVersionCommand(a *app) *cobra.Command {
 			if asJSON {
 				return json.NewEncoder(a.stdout).Encode(build)
 			}
-			return printBuild(a.stdout, build)
+			_, err := io.WriteString(a.stdout, buildText(build))
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
 
-func printBuild(w io.Writer, b buildinfo.Info) error {
+func buildText(b buildinfo.Info) string {
 	revision := b.Revision
 	if revision == "" {
 		revision = "unknown"
@@ -40,6 +41,5 @@ func printBuild(w io.Writer, b buildinfo.Info) error {
 	if b.Modified {
 		revision += ", modified"
 	}
-	_, err := fmt.Fprintf(w, "solarmirror %s\nrevision    %s\ngo          %s %s\n", b.Version, revision, b.Go, b.Platform)
-	return err
+	return fmt.Sprintf("solarmirror %s\nrevision    %s\ngo          %s %s\n", b.Version, revision, b.Go, b.Platform)
 }

@@ -107,7 +107,7 @@ func TestSummariesFollowWhatChanged(t *testing.T) {
 			f.exec(fmt.Sprintf("CREATE TRIGGER %[1]s_%[2]s AFTER %[2]s ON %[1]s BEGIN INSERT INTO written VALUES ('%[1]s'); END", table.Name, event))
 		}
 	}
-	readDeals := []string{"bi_customers", "bi_discounts", "bi_payments", "bi_pipeline", "bi_revenue_month", "bi_revenue_seller_month", "bi_sellers", "bi_stock"}
+	readDeals := []string{"bi_customers", "bi_discounts", "bi_payments", "bi_pipeline", "bi_revenue_month", "bi_revenue_seller_month", "bi_sellers", "bi_statuses", "bi_stock"}
 	for _, step := range []struct {
 		what       string
 		changes    string

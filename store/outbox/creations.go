@@ -39,6 +39,25 @@ func OpenCreations(ctx context.Context, path string) (*Creations, error) {
 // Close closes the connection.
 func (c *Creations) Close() error { return c.db.Close() }
 
+// ReadKnown returns what [Creations.Known] does, of the mirror at path. It writes nothing to it.
+//
+// Errors: as from [OpenCreations].
+func ReadKnown(ctx context.Context, path string) (map[string]Creation, error) {
+	if err := sqlitefile.MustExist(path); err != nil {
+		return nil, err
+	}
+	db, err := sqlitefile.OpenUnguarded(path, "ro")
+	if err != nil {
+		return nil, fmt.Errorf("open mirror %s: %w", path, err)
+	}
+	c := &Creations{path: path, db: db}
+	defer c.Close()
+	if err := store.CheckCurrent(ctx, db, path); err != nil {
+		return nil, fmt.Errorf("open mirror: %w", sqlitefile.Explain(path, err))
+	}
+	return c.Known(ctx)
+}
+
 // Creation is a row of company_creations, with the columns that the outbox compares.
 type Creation struct {
 	IntentID string `db:"intent_id"`

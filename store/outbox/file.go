@@ -17,10 +17,8 @@ func ensurePrivateFile(path string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("create the directory of the outbox: %w", sqlitefile.ExplainFile(dir, err))
 	}
-	for _, name := range []string{dir, path, path + "-journal", sendLogPath(path)} {
-		if err := sqlitefile.CheckPrivate(name); err != nil {
-			return err
-		}
+	if err := checkPrivate(path); err != nil {
+		return err
 	}
 	// O_EXCL, so that an existing file is never opened: closing it would drop SQLite's locks on it.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -31,4 +29,13 @@ func ensurePrivateFile(path string) error {
 		return fmt.Errorf("create the outbox: %w", sqlitefile.ExplainFile(path, err))
 	}
 	return f.Close()
+}
+
+func checkPrivate(path string) error {
+	for _, name := range []string{filepath.Dir(path), path, path + "-journal", sendLogPath(path)} {
+		if err := sqlitefile.CheckPrivate(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -70,6 +70,39 @@ func Open(ctx context.Context, path string, opt Options) (*Outbox, error) {
 	return o, nil
 }
 
+// OpenReadOnly opens the outbox at path for the methods that read. It creates, migrates and seals
+// nothing.
+//
+// Errors: as from [Open], and [sqlitefile.ErrNoDatabase].
+func OpenReadOnly(ctx context.Context, path string, opt Options) (*Outbox, error) {
+	if err := errors.Join(sqlitefile.MustExist(path), checkPrivate(path)); err != nil {
+		return nil, fmt.Errorf("open outbox: %w", err)
+	}
+	db, err := sqlitefile.OpenUnguarded(path, "ro")
+	if err != nil {
+		return nil, fmt.Errorf("open outbox %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(1)
+	o := &Outbox{path: path, db: db, now: opt.Now, log: opt.Log, key: opt.Key}
+	err = o.update(ctx, func(tx *sqlx.Tx) error {
+		have, version, err := o.version(ctx, tx)
+		switch {
+		case err != nil:
+			return err
+		case len(have) == 0:
+			return sqlitefile.NoDatabase(path)
+		case version < schema.OutboxVersion:
+			return fmt.Errorf("%s was written by an older solarmirror (schema %d; this one needs %d): run `solarmirror outbox list` once, which brings it up to date",
+				path, version, schema.OutboxVersion)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open outbox: %w", err), o.Close())
+	}
+	return o, nil
+}
+
 // Close closes the connection.
 func (o *Outbox) Close() error { return o.db.Close() }
 
@@ -79,27 +112,28 @@ func (o *Outbox) Path() string { return o.path }
 // prepare creates or migrates the tables. It writes nothing to a file that is not an outbox.
 func (o *Outbox) prepare(ctx context.Context) error {
 	return o.update(ctx, func(tx *sqlx.Tx) error {
-		have, err := sqlitefile.Columns(ctx, tx)
-		if err != nil {
+		have, version, err := o.version(ctx, tx)
+		if err != nil || version == schema.OutboxVersion {
 			return err
-		}
-		version := 0
-		if len(have) > 0 {
-			if _, ours := have[schema.OutboxMeta.Name]; !ours {
-				return fmt.Errorf("%w: %s holds the tables of something else: set [outbox] path to another file", ErrNotOutbox, o.path)
-			}
-			if err := tx.Get(&version, "SELECT schema_version FROM _outbox"); err != nil {
-				return err
-			}
-		}
-		switch {
-		case version > schema.OutboxVersion:
-			return &sqlitefile.NewerError{Path: o.path, Have: version, Know: schema.OutboxVersion}
-		case version == schema.OutboxVersion:
-			return nil
 		}
 		return o.createTables(tx, have)
 	})
+}
+
+// version returns the columns of every table and the schema version, 0 for a file without tables.
+func (o *Outbox) version(ctx context.Context, tx *sqlx.Tx) (have map[string][]string, version int, err error) {
+	have, err = sqlitefile.Columns(ctx, tx)
+	if err != nil || len(have) == 0 {
+		return have, 0, err
+	}
+	if _, ours := have[schema.OutboxMeta.Name]; !ours {
+		return have, 0, fmt.Errorf("%w: %s holds the tables of something else: set [outbox] path to another file", ErrNotOutbox, o.path)
+	}
+	err = tx.GetContext(ctx, &version, "SELECT schema_version FROM _outbox")
+	if version > schema.OutboxVersion {
+		err = &sqlitefile.NewerError{Path: o.path, Have: version, Know: schema.OutboxVersion}
+	}
+	return have, version, err
 }
 
 // createTables creates missing tables, columns and triggers. For a new outbox it writes the send
@@ -143,7 +177,8 @@ func (o *Outbox) createTables(tx *sqlx.Tx, have map[string][]string) error {
 	return err
 }
 
-// update runs f in a transaction that takes the write lock when it begins. ctx does not interrupt a
+// update runs f in a transaction that takes the write lock when it begins, or in a reading one of an
+// outbox that is open for reading. ctx does not interrupt a
 // transaction that has begun.
 func (o *Outbox) update(ctx context.Context, f func(*sqlx.Tx) error) error {
 	if err := ctx.Err(); err != nil {

@@ -43,13 +43,9 @@ func (o *Outbox) reconcile(tx *sqlx.Tx, logLost bool) (doubts []Row, err error) 
 	if err != nil {
 		return nil, err
 	}
-	var list []int64
-	if err := tx.Select(&list, "SELECT outbox_id FROM company_outbox_attempts WHERE finished_at IS NULL"); err != nil {
+	unfinished, err := unfinishedAttempts(tx)
+	if err != nil {
 		return nil, err
-	}
-	unfinished := map[int64]bool{}
-	for _, id := range list {
-		unfinished[id] = true
 	}
 	var missing []send
 	for _, r := range rows {
@@ -58,19 +54,11 @@ func (o *Outbox) reconcile(tx *sqlx.Tx, logLost bool) (doubts []Row, err error) 
 				return nil, err
 			}
 		}
-		last, sent := log.sends[r.IntentID]
-		reason := ""
-		switch {
-		case r.State == StateSending, r.State != StateAmbiguous && unfinished[r.ID]:
-			reason = reasonInterrupted
-		case r.State == StateAmbiguous, r.State == StateDone && (!sent || last.event == sendCreated):
-			missing = append(missing, log.eventsFor(r, r.State)...)
-			continue
-		case sent, r.State == StatePending && log.untagged[r.IntentID] > r.Attempts:
-			reason = reasonSent
-		case logLost && r.State == StatePending:
-			reason = reasonNoLog
-		default:
+		reason := log.doubt(r, unfinished[r.ID], logLost)
+		if reason == "" {
+			if r.State == StateAmbiguous || r.State == StateDone {
+				missing = append(missing, log.eventsFor(r, r.State)...)
+			}
 			continue
 		}
 		doubtful, err := o.apply(tx, r, move{to: StateAmbiguous, err: reason})
@@ -80,6 +68,35 @@ func (o *Outbox) reconcile(tx *sqlx.Tx, logLost bool) (doubts []Row, err error) 
 		doubts = append(doubts, doubtful)
 	}
 	return doubts, o.logEvents(tx, missing...)
+}
+
+// unfinishedAttempts returns the ids of the rows with an attempt that has not ended.
+func unfinishedAttempts(tx *sqlx.Tx) (map[int64]bool, error) {
+	var list []int64
+	if err := tx.Select(&list, "SELECT outbox_id FROM company_outbox_attempts WHERE finished_at IS NULL"); err != nil {
+		return nil, err
+	}
+	unfinished := map[int64]bool{}
+	for _, id := range list {
+		unfinished[id] = true
+	}
+	return unfinished, nil
+}
+
+// doubt returns why a row becomes ambiguous, or "" when it stays as it is.
+func (l *sendLog) doubt(r Row, unfinished, logLost bool) string {
+	last, sent := l.sends[r.IntentID]
+	switch {
+	case r.State == StateSending, r.State != StateAmbiguous && unfinished:
+		return reasonInterrupted
+	case r.State == StateAmbiguous, r.State == StateDone && (!sent || last.event == sendCreated):
+		return ""
+	case sent, r.State == StatePending && l.untagged[r.IntentID] > r.Attempts:
+		return reasonSent
+	case logLost && r.State == StatePending:
+		return reasonNoLog
+	}
+	return ""
 }
 
 // Overtaken finds pending and ambiguous rows of which the mirror has a later revision, or another

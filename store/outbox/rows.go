@@ -176,12 +176,14 @@ func (o *Outbox) Due(ctx context.Context) ([]int64, error) {
 	}
 	var due []int64
 	for _, r := range rows {
-		if now := o.now(); !r.NextAttemptAt.After(now) || r.ClaimedAt.After(now) {
+		if r.due(o.now()) {
 			due = append(due, r.ID)
 		}
 	}
 	return due, nil
 }
+
+func (r Row) due(now time.Time) bool { return !r.NextAttemptAt.After(now) || r.ClaimedAt.After(now) }
 
 // Attempt is one attempt to send a row.
 type Attempt struct {

@@ -93,12 +93,16 @@ func (o *Outbox) storedPassword(password Password, intent string) any {
 // Password returns the password of a row in plain text; "" when the row has none. [ErrSealed] when
 // it cannot be decrypted.
 func (o *Outbox) Password(ctx context.Context, id int64) (Password, error) {
+	return o.password(ctx, o.db, id)
+}
+
+func (o *Outbox) password(ctx context.Context, q sqlitefile.Querier, id int64) (Password, error) {
 	var row struct {
 		Intent   string `db:"intent_id"`
 		Password []byte `db:"password"`
 		Kind     string `db:"kind"`
 	}
-	err := o.db.GetContext(ctx, &row, "SELECT intent_id, password, typeof(password) AS kind FROM company_outbox WHERE id = ?", id)
+	err := q.GetContext(ctx, &row, "SELECT intent_id, password, typeof(password) AS kind FROM company_outbox WHERE id = ?", id)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("read the password of row %d: %w", id, Explain(o.path, err))

@@ -19,7 +19,7 @@ var version4 = map[string][]string{
 	"bi_items":    {"deal_class", "kind", "state", "seller_email", "rated_power_w", "net_value", "cost_at_order"},
 	"bi_funnel":   {"won", "lost", "open", "cancelled", "budgets_value", "won_value"},
 	"_deals":      {"deal_class", "final_value"}, "_meta": {"power_unit"},
-	"bi_margin": nil, "bi_pipeline": nil, "bi_payments": nil, "bi_price_changes": nil, "bi_revenue_seller_month": nil,
+	"bi_margin": nil, "bi_pipeline": nil, "bi_payments": nil, "bi_statuses": nil, "bi_price_changes": nil, "bi_revenue_seller_month": nil,
 	"_absences": {"sweeps"}, "_findings": nil,
 }
 

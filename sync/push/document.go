@@ -3,7 +3,6 @@ package push
 import (
 	"bufio"
 	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -21,26 +20,100 @@ type Entry struct {
 	Err     error // an unreadable entry, or an [*InvalidError]; nil when the company can be queued
 }
 
-// ReadJSON reads the platform's own form of a company: one object, or an array of them. The error is of a text that is no such
-// thing; what is wrong with one company is in its entry. Errors never quote values.
+// ReadJSON reads the platform's own form of companies: one object, an array of them, or the body of its request, {"create":[…]}. The error is of
+// a text that is no such thing; what is wrong with one company is in its entry. Errors never quote values.
 func ReadJSON(r io.Reader) ([]Entry, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("read companies: %w", err)
 	}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	body, err := isBody(text)
+	if err != nil {
+		return nil, err
+	}
 	d := jsontext.NewDecoder(bytes.NewReader(text))
-	if d.PeekKind() != '[' {
-		entry := readObject(d, text)
-		if _, err := d.ReadToken(); entry.Err == nil && !errors.Is(err, io.EOF) {
-			return nil, errors.New("read companies: bytes follow the JSON object; give several companies as an array")
+	switch {
+	case body:
+		return readBody(d, text)
+	case d.PeekKind() == '[':
+		return readArray(d, text)
+	}
+	entry := readObject(d, text)
+	if _, err := d.ReadToken(); entry.Err == nil && !errors.Is(err, io.EOF) {
+		return nil, errors.New("read companies: bytes follow the JSON object; give several companies as an array")
+	}
+	return []Entry{entry}, nil
+}
+
+// isBody reports whether text begins with an object that has the member "create", as no company has. That member must be the only one.
+func isBody(text []byte) (bool, error) {
+	d := jsontext.NewDecoder(bytes.NewReader(text))
+	if d.PeekKind() != '{' {
+		return false, nil
+	}
+	_, err := d.ReadToken()
+	var body bool
+	var others []string
+	for err == nil && d.PeekKind() != '}' {
+		var name jsontext.Token
+		if name, err = d.ReadToken(); err != nil {
+			break
 		}
-		return []Entry{entry}, nil
+		if name.String() == "create" {
+			body = true
+		} else {
+			others = append(others, shortName(name.String()))
+		}
+		err = d.SkipValue()
+	}
+	switch {
+	case err != nil: // readObject says where
+		return false, nil
+	case body && len(others) > 0:
+		return false, fmt.Errorf("read companies: %s beside create; a body holds nothing but create", strings.Join(others, ", "))
+	}
+	return body, nil
+}
+
+func readBody(d *jsontext.Decoder, text []byte) ([]Entry, error) {
+	for range 2 { // { and "create"
+		if _, err := d.ReadToken(); err != nil {
+			return nil, notJSON(err)
+		}
+	}
+	if d.PeekKind() != '[' {
+		return nil, errors.New("read companies: create must be an array of companies")
+	}
+	entries, err := readElements(d, text)
+	if err != nil {
+		return nil, err
 	}
 	if _, err := d.ReadToken(); err != nil {
 		return nil, notJSON(err)
 	}
-	var entries []Entry
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("read companies: bytes follow the JSON object")
+	}
+	return entries, nil
+}
+
+func readArray(d *jsontext.Decoder, text []byte) ([]Entry, error) {
+	entries, err := readElements(d, text)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("read companies: bytes follow the JSON array")
+	}
+	return entries, nil
+}
+
+// readElements reads an array of companies.
+func readElements(d *jsontext.Decoder, text []byte) (entries []Entry, err error) {
+	if _, err := d.ReadToken(); err != nil {
+		return nil, notJSON(err)
+	}
 	for d.PeekKind() != ']' {
 		entry := readObject(d, text)
 		if isSyntax(entry.Err) {
@@ -50,9 +123,6 @@ func ReadJSON(r io.Reader) ([]Entry, error) {
 	}
 	if _, err := d.ReadToken(); err != nil {
 		return nil, notJSON(err)
-	}
-	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("read companies: bytes follow the JSON array")
 	}
 	return entries, nil
 }
@@ -118,20 +188,22 @@ func readObject(d *jsontext.Decoder, text []byte) Entry {
 		}
 		return entry
 	}
-	byName := map[string]*string{}
-	for _, f := range fields(&entry.Company) {
-		byName[f.name] = f.value
-	}
-	password := ""
-	byName["password"] = &password
-	faults, err := readMembers(d, "", byName)
-	entry.Company.Password = outbox.Password(password)
+	faults, err := readMembers(d, "", fieldsByName(&entry.Company))
 	if err != nil {
 		entry.Err = notJSON(err)
 		return entry
 	}
 	entry.finish(faults)
 	return entry
+}
+
+// fieldsByName are all texts of a company, its password included.
+func fieldsByName(c *outbox.Company) map[string]*string {
+	byName := map[string]*string{"password": (*string)(&c.Password)}
+	for _, f := range fields(c) {
+		byName[f.name] = f.value
+	}
+	return byName
 }
 
 // finish normalises and validates, with the faults of reading in front.
@@ -204,91 +276,4 @@ func shortName(name string) string {
 		return name
 	}
 	return strings.ToValidUTF8(name[:most], "") + "…"
-}
-
-// ReadCSV reads a table whose first line names the columns as the outbox does (name, email, cnpj, address_cep, …), in any order, with commas
-// or, as Brazilian spreadsheets write it, semicolons between them.
-func ReadCSV(r io.Reader) ([]Entry, error) {
-	in := bufio.NewReader(r)
-	if mark, _ := in.Peek(3); string(mark) == "\xef\xbb\xbf" {
-		_, _ = in.Discard(3)
-	}
-	table := csv.NewReader(in)
-	first, _ := in.Peek(in.Size())
-	line, _, _ := bytes.Cut(first, []byte("\n"))
-	if bytes.Count(line, []byte(";")) > bytes.Count(line, []byte(",")) {
-		table.Comma = ';'
-	}
-	header, err := table.Read()
-	if err != nil {
-		return nil, fmt.Errorf("read companies: the line of column names: %w", csvFault(err))
-	}
-	if err := checkHeader(header); err != nil {
-		return nil, err
-	}
-	var entries []Entry
-	for {
-		record, err := table.Read()
-		if errors.Is(err, io.EOF) {
-			return entries, nil
-		}
-		if err != nil && !errors.Is(err, csv.ErrFieldCount) {
-			return nil, fmt.Errorf("read companies: %w", csvFault(err))
-		}
-		line, _ := table.FieldPos(0)
-		entry := Entry{Line: line}
-		if err != nil {
-			entry.Err = fmt.Errorf("the line has %d values, and there are %d columns", len(record), len(header))
-		} else {
-			entry.fill(header, record)
-		}
-		entries = append(entries, entry)
-	}
-}
-
-// csvFault keeps the place of a fault and its kind, and nothing of the text.
-func csvFault(err error) error {
-	var parse *csv.ParseError
-	if errors.As(err, &parse) {
-		return fmt.Errorf("line %d: %w", parse.Line, parse.Err)
-	}
-	return err
-}
-
-// columnName is a field's name as the outbox's table has it.
-func columnName(field string) string {
-	switch field {
-	case "hasStateInscription":
-		return "has_state_inscription"
-	case "stateInscription":
-		return "state_inscription"
-	}
-	return strings.ToLower(strings.ReplaceAll(field, ".", "_"))
-}
-
-func checkHeader(header []string) error {
-	known := map[string]bool{"password": true}
-	for _, f := range fields(&outbox.Company{}) {
-		known[columnName(f.name)] = true
-	}
-	for i, name := range header {
-		header[i] = strings.ToLower(strings.TrimSpace(name))
-		if !known[header[i]] {
-			return fmt.Errorf("read companies: column %d is %q, which is no column of company_outbox or stands twice", i+1, shortName(name))
-		}
-		known[header[i]] = false // the second time is one too many
-	}
-	return nil
-}
-
-func (e *Entry) fill(header, record []string) {
-	values := map[string]string{}
-	for i, name := range header {
-		values[name] = record[i]
-	}
-	for _, f := range fields(&e.Company) {
-		*f.value = values[columnName(f.name)]
-	}
-	e.Company.Password = outbox.Password(values["password"])
-	e.finish(nil)
 }

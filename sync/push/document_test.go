@@ -29,11 +29,14 @@ func TestReadDocuments(t *testing.T) {
 		"object":           {ReadJSON, anaJSON, []int{1}},
 		"object, spaced":   {ReadJSON, "\n\n " + anaJSON + "\n", []int{3}},
 		"array":            {ReadJSON, "[" + anaJSON + ",\n\n" + anaJSON + "]\n", []int{1, 3}},
+		"body":             {ReadJSON, `{"create":[` + anaJSON + ",\n" + anaJSON + "]}\n", []int{1, 2}},
+		"empty body":       {ReadJSON, `{"create":[]}`, nil},
 		"byte order mark":  {ReadJSON, "\xef\xbb\xbf" + anaJSON, []int{1}},
 		"lines":            {ReadJSONLines, anaJSON + "\n\n" + anaJSON, []int{1, 3}},
 		"commas":           {ReadCSV, csv(","), []int{2}},
 		"semicolons":       {ReadCSV, "\xef\xbb\xbf" + csv(";"), []int{2}},
 		"quotes and CRLF":  {ReadCSV, strings.ReplaceAll(strings.ReplaceAll(csv(","), "Ana,", "\"Ana\","), "\n", "\r\n"), []int{2}},
+		"Portuguese":       {ReadCSV, "E-MAIL;Nome;senha;cnpj;CEP;Estado\nana@example.com;Ana;canary;11222333000181;01310100;sp\n", []int{2}},
 		"empty array":      {ReadJSON, "[]", nil},
 		"nothing in lines": {ReadJSONLines, "\n", nil},
 	} {
@@ -71,11 +74,19 @@ func TestFaultyDocuments(t *testing.T) {
 		"unknown address":   {ReadJSON, strings.Replace(anaJSON, "CEP", "zip", 1), "address.zip is no field"},
 		"number":            {ReadJSON, strings.Replace(anaJSON, `"Ana"`, "7", 1), "name must be a text"},
 		"address a text":    {ReadJSON, strings.Replace(anaJSON, `{"CEP":"01310100","state":"sp"}`, `"canary"`, 1), "address must be an object"},
+		"body, cut":         {ReadJSON, `{"create":[` + anaJSON, "ends too early"},
+		"body, and more":    {ReadJSON, `{"create":[]} x`, "follow the JSON object"},
+		"body of one":       {ReadJSON, `{"create":` + anaJSON + `}`, "create must be an array"},
+		"body of null":      {ReadJSON, `{"create":null}`, "create must be an array"},
+		"body, beside":      {ReadJSON, `{"dryRun":"canary","create":[],"x":1}`, "dryRun, x beside create"},
+		"body, of others":   {ReadJSON, `{"create":["canary"]}`, "must be a JSON object"},
 		"line, not JSON":    {ReadJSONLines, "canary\n" + anaJSON, "not JSON"},
 		"line, two objects": {ReadJSONLines, anaJSON + anaJSON, "follow the JSON object"},
 		"no header":         {ReadCSV, "", "column names"},
-		"unknown column":    {ReadCSV, "name,phone\n", `column 2 is "phone"`},
-		"column twice":      {ReadCSV, "name,Name\n", "stands twice"},
+		"unknown column":    {ReadCSV, "phone,name,fax\n", `no columns of a company: "phone", "fax"`},
+		"column twice":      {ReadCSV, "nome,CPF,Name\n", `columns 1 ("nome") and 3 ("Name") are the same field, name`},
+		"two of one field":  {ReadCSV, "rua;endereço\n", `are the same field, address_patio`},
+		"not UTF-8":         {ReadCSV, "n\xfamero\n", "CSV UTF-8"},
 		"too few values":    {ReadCSV, "name,email\ncanary\n", "1 values, and there are 2 columns"},
 		"stray quote":       {ReadCSV, "name\nca\"nary\n", "line 2"},
 		"faults of a line":  {ReadCSV, "name,cpf\nAna,52998224724\n", "password is missing; email is missing; CPF has wrong check digits"},
@@ -86,6 +97,44 @@ func TestFaultyDocuments(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+func TestColumnNames(t *testing.T) {
+	t.Parallel()
+	for name, field := range map[string]string{
+		"nome": "name", "Sobrenome": "surname", " E-mail ": "email", "EMAIL": "email", "SENHA": "password", "cpf": "CPF", "Cnpj": "CNPJ", "cep": "address.CEP",
+		"uf": "address.state", "Estado": "address.state", "Cidade": "address.city", "RUA": "address.patio", "endereco": "address.patio", "Logradouro": "address.patio",
+		"Numero": "address.number", "nu\u0301mero": "address.number", "bairro": "address.neighborhood", "Complemento": "address.complement", "Celular": "cellphone",
+		"telefone": "cellphone", "responsavel": "responsible", "Inscrição  Estadual": "stateInscription", "TEM INSCRICAO ESTADUAL?": "hasStateInscription",
+		"address_cep": "address.CEP", "address.CEP": "address.CEP", "has_state_inscription": "hasStateInscription",
+	} {
+		got, err := readHeader([]string{name})
+		if err != nil || got[0] != field {
+			t.Errorf("%q is %v, %v; want %s", name, got, err, field)
+		}
+	}
+	portuguese, ours := ColumnNames()
+	for _, name := range append(portuguese, ours...) {
+		if _, err := readHeader([]string{name}); err != nil {
+			t.Error(err)
+		}
+	}
+	if want := len(fieldsByName(&outbox.Company{})); len(columns) != want {
+		t.Errorf("%d columns, and a company has %d fields", len(columns), want)
+	}
+	if entries, err := ReadCSV(strings.NewReader(Template())); err != nil || len(entries) != 0 {
+		t.Errorf("the template: %v, %v", entries, err)
+	}
+	values := strings.Repeat("x;", len(columns)-1) + "x\n"
+	entries, err := ReadCSV(strings.NewReader(Template() + values))
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("the template, filled in: %v, %v", entries, err)
+	}
+	for name, value := range fieldsByName(&entries[0].Company) {
+		if !strings.EqualFold(*value, "x") {
+			t.Errorf("the template has no column for %s", name)
 		}
 	}
 }

@@ -292,8 +292,8 @@ func TestDealStatuses(t *testing.T) {
 	} {
 		f := newFacts(t, tc.settings...)
 		makeMirror(t, f, empty)
-		tamper(t, f, `INSERT INTO bi_requests (request_key, request_type, id, deal_status, is_order, deal_class)
-			VALUES (1, 'order', 1, 'Faturado', 1, 'won'), (2, 'order', 2, 'Faturado', 1, 'won'), (3, 'order', 3, 'Cancelado', 1, 'won'), (4, 'budget', 4, 'Novo', 0, 'open')`)
+		tamper(t, f, `INSERT INTO bi_statuses (deal_status, deal_class, deals)
+			VALUES ('Faturado', 'won', 1), ('Faturado', 'cancelled', 1), ('Cancelado', 'won', 1), ('Novo', 'open', 1), (NULL, 'won', 5)`)
 		f.gather(t.Context())
 		expect(t, runCheck(t, "deal statuses", f), OK, tc.says)
 	}

@@ -1,12 +1,15 @@
 package outboxcmd
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"solarmirror/cmd/internal/config"
 	"solarmirror/sync/push"
 )
 
@@ -38,8 +41,23 @@ func ReadFile(path, format string, stdin io.Reader) ([]push.Entry, error) {
 		in = file
 	}
 	entries, err := readers[format](in)
+	var unknown *push.UnknownColumnsError
+	if errors.As(err, &unknown) {
+		return nil, fmt.Errorf("import %s: %w%s", path, err, columnHelp(unknown.Names))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("import %s: %w", path, err)
 	}
 	return entries, nil
+}
+
+// columnHelp suggests columns for unknown names and lists all columns.
+func columnHelp(unknown []string) string {
+	portuguese, ours := push.ColumnNames()
+	nearest := make([]string, len(unknown))
+	for i, name := range unknown {
+		nearest[i] = fmt.Sprintf("%q", config.Nearest(name, slices.Concat(portuguese, ours)))
+	}
+	return fmt.Sprintf("; did you mean %s?\nThe columns are: %s;\nor: %s.",
+		strings.Join(nearest, ", "), strings.Join(portuguese, ", "), strings.Join(ours, ", "))
 }

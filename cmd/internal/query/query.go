@@ -1,5 +1,6 @@
-// Package query runs one SQL statement on the mirror and prints its result as a table, CSV or JSON
-// Lines. The table cuts off long values; CSV and JSON Lines keep them whole.
+// Package query runs one SQL statement on the mirror and prints its result in one of [Formats]. The
+// table cuts off long values; the other formats keep them whole. An error about a table or column
+// that does not exist suggests the nearest name.
 package query
 
 import (
@@ -9,19 +10,23 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
 )
 
-// Formats are the output formats of Print.
-var Formats = []string{"table", "csv", "json"}
+// Vertical is a table that is printed as one line per column.
+const Vertical = "vertical"
 
-// Print runs a statement that only reads, and prints its result in one of Formats.
+// Formats are the output formats of Print, except [Vertical].
+var Formats = []string{"table", "csv", "json", "json-array"}
+
+// Print runs a statement that only reads, and prints its result in a format.
 func Print(ctx context.Context, w io.Writer, mirror *store.Mirror, sql, format string) error {
 	result, err := mirror.Query(ctx, sql)
 	if err != nil {
-		return err
+		return suggest(ctx, mirror, sql, err)
 	}
 	defer result.Close()
 	names := make([]string, len(result.Columns))
@@ -33,7 +38,15 @@ func Print(ctx context.Context, w io.Writer, mirror *store.Mirror, sql, format s
 		return printCSV(w, names, result)
 	case "json":
 		return printJSONLines(w, names, result)
+	case "json-array":
+		return printJSONArray(w, names, result)
+	case Vertical:
+		return printVertical(w, names, result)
 	}
+	return printTable(w, names, result)
+}
+
+func printTable(w io.Writer, names []string, result *store.Result) error {
 	t := terminal.NewTable(names...)
 	for row, err := range result.Rows() {
 		if err != nil {
@@ -47,7 +60,45 @@ func Print(ctx context.Context, w io.Writer, mirror *store.Mirror, sql, format s
 		}
 		t.Add(cells...)
 	}
-	return t.Write(w)
+	if err := t.Write(w); err != nil || t.Len() > 0 {
+		return err
+	}
+	return printNoRows(w)
+}
+
+// printNoRows tells an empty result from one that was lost.
+func printNoRows(w io.Writer) error {
+	_, err := fmt.Fprintln(w, "(0 rows)")
+	return err
+}
+
+// printVertical prints each row as a heading and one line per column, as psql does after "\x".
+func printVertical(w io.Writer, names []string, result *store.Result) error {
+	labels, width := make([]string, len(names)), 0
+	for i, name := range names {
+		labels[i] = terminal.Harmless(name)
+		width = max(width, utf8.RuneCountInString(labels[i]))
+	}
+	n := 0
+	for row, err := range result.Rows() {
+		if err != nil {
+			return err
+		}
+		n++
+		var text strings.Builder
+		fmt.Fprintf(&text, "─[ row %d ]─\n", n)
+		for i, v := range row {
+			line := fmt.Sprintf("%-*s  %s", width, labels[i], terminal.Harmless(terminal.Plain(v)))
+			text.WriteString(strings.TrimRight(line, " ") + "\n")
+		}
+		if _, err := io.WriteString(w, text.String()); err != nil {
+			return err
+		}
+	}
+	if n == 0 {
+		return printNoRows(w)
+	}
+	return nil
 }
 
 func printCSV(w io.Writer, names []string, result *store.Result) error {
@@ -71,30 +122,58 @@ func printCSV(w io.Writer, names []string, result *store.Result) error {
 	return out.Error()
 }
 
-// printJSONLines builds each object itself, because marshaling a map would lose the column order.
 func printJSONLines(w io.Writer, names []string, result *store.Result) error {
 	for row, err := range result.Rows() {
 		if err != nil {
 			return err
 		}
-		var line strings.Builder
-		for i, v := range row {
-			if b, ok := v.([]byte); ok {
-				v = terminal.Plain(b)
-			}
-			name, err := json.Marshal(names[i])
-			if err != nil {
-				return err
-			}
-			value, err := json.Marshal(v)
-			if err != nil {
-				return fmt.Errorf("column %s: %w", names[i], err)
-			}
-			fmt.Fprintf(&line, ",%s:%s", name, value)
+		object, err := jsonObject(names, row)
+		if err != nil {
+			return err
 		}
-		if _, err := fmt.Fprintf(w, "{%s}\n", strings.TrimPrefix(line.String(), ",")); err != nil {
+		if _, err := fmt.Fprintln(w, object); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// printJSONArray leaves the array open when it fails, so that no parser takes it for the whole.
+func printJSONArray(w io.Writer, names []string, result *store.Result) error {
+	before, after := "[\n", "[]\n"
+	for row, err := range result.Rows() {
+		if err != nil {
+			return err
+		}
+		object, err := jsonObject(names, row)
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, before+object); err != nil {
+			return err
+		}
+		before, after = ",\n", "\n]\n"
+	}
+	_, err := io.WriteString(w, after)
+	return err
+}
+
+// jsonObject builds the object itself, because marshaling a map would lose the column order.
+func jsonObject(names []string, row []any) (string, error) {
+	var members strings.Builder
+	for i, v := range row {
+		if b, ok := v.([]byte); ok {
+			v = terminal.Plain(b)
+		}
+		name, err := json.Marshal(names[i])
+		if err != nil {
+			return "", err
+		}
+		value, err := json.Marshal(v)
+		if err != nil {
+			return "", fmt.Errorf("column %s: %w", names[i], err)
+		}
+		fmt.Fprintf(&members, ",%s:%s", name, value)
+	}
+	return "{" + strings.TrimPrefix(members.String(), ",") + "}", nil
 }

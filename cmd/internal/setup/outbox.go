@@ -15,15 +15,44 @@ import (
 
 // Outbox opens the configured outbox with its sealing key, if one is configured.
 func Outbox(ctx context.Context, c config.Config, log zerolog.Logger, now func() time.Time) (*outbox.Outbox, error) {
-	o := outbox.Options{Now: now, Log: log}
-	if c.Outbox.KeyFile != "" {
-		key, err := outbox.ReadSealingKey(ctx, c.Outbox.KeyFile)
-		if err != nil {
-			return nil, &config.Error{Problems: []string{"outbox.key_file: " + err.Error()}}
-		}
-		o.Key = key
+	key, err := sealingKey(ctx, c)
+	if err != nil {
+		return nil, err
 	}
-	return outbox.Open(ctx, c.Outbox.Path, o)
+	return outbox.Open(ctx, c.Outbox.Path, outbox.Options{Now: now, Log: log, Key: key})
+}
+
+func sealingKey(ctx context.Context, c config.Config) (*outbox.SealingKey, error) {
+	if c.Outbox.KeyFile == "" {
+		return nil, nil
+	}
+	key, err := outbox.ReadSealingKey(ctx, c.Outbox.KeyFile)
+	if err != nil {
+		return nil, &config.Error{Problems: []string{"outbox.key_file: " + err.Error()}}
+	}
+	return key, nil
+}
+
+// Forecast returns what a push would do with the configured outbox. It reads outbox and mirror, of
+// which either may be missing, and writes nothing.
+func Forecast(ctx context.Context, c config.Config, now func() time.Time) ([]outbox.Forecast, error) {
+	key, err := sealingKey(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	box, err := outbox.OpenReadOnly(ctx, c.Outbox.Path, outbox.Options{Now: now, Key: key})
+	if errors.Is(err, sqlitefile.ErrNoDatabase) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer box.Close()
+	known, err := outbox.ReadKnown(ctx, c.Mirror.Path)
+	if err != nil && !errors.Is(err, sqlitefile.ErrNoDatabase) {
+		return nil, err
+	}
+	return box.Forecast(ctx, known, func(c outbox.Company) error { return push.Validate(push.Normalise(c)) })
 }
 
 // Creations opens the mirror's record of the outbox; nil when there is no mirror yet.

@@ -55,6 +55,7 @@ var marts = []mart{
 	{schema.BiMargin, []string{"month", "product_type", "manufacturer"}, (*books).marginRows},
 	{schema.BiFunnel, []string{"cohort_month", "seller_email", "state"}, (*books).funnelRows},
 	{schema.BiPipeline, []string{"seller_email", "state", "deal_status"}, (*books).pipelineRows},
+	{schema.BiStatuses, []string{"deal_status", "deal_class"}, (*books).statusRows},
 	{schema.BiPayments, []string{"payment_type", "payment_status", "payment_condition", "transaction_status"}, (*books).paymentRows},
 	{schema.BiDiscounts, []string{"seller_email", "company_tax_id", "is_order"}, (*books).discountRows},
 	{schema.BiSellers, []string{"seller_email"}, (*books).sellerRows},

@@ -198,6 +198,12 @@ func (b *books) pipelineRows() map[string]row {
 	}, "seller_email", "state", "deal_status")
 }
 
+func (b *books) statusRows() map[string]row {
+	return summarize(b.live("open", "lost", "won", "cancelled"), func(of []row) row {
+		return row{"deals": len(of), "value": total(of, "final_value").money()}
+	}, "deal_status", "deal_class")
+}
+
 func (b *books) paymentRows() map[string]row {
 	return summarize(b.live("won"), func(of []row) row {
 		oldest, _ := extremes(of, "order_date")
