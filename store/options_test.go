@@ -31,15 +31,15 @@ func TestDealLists(t *testing.T) {
 func TestUndecidedStatuses(t *testing.T) {
 	t.Parallel()
 	m := openMirror(t, mirrorPath(t))
-	for i, status := range []any{"Novo", "Faturado", "Faturado", "Aprovado", " ENTREGUE", "cancelada", "Perdido", "Sem retorno", nil, "", " \t"} {
-		_, err := m.conn.ExecContext(t.Context(), "INSERT INTO bi_requests (request_key, request_type, id, deal_status, is_order) VALUES (?, 'budget', ?, ?, 0)", i, i, status)
+	for _, status := range []any{"Novo", "Faturado", "Faturado", "FATURADO", "Aprovado", " ENTREGUE", "cancelada", "Perdido", "Sem retorno", nil, "", " \t"} {
+		_, err := m.conn.ExecContext(t.Context(), "INSERT INTO bi_statuses (deal_status, deal_class, deals) VALUES (?, 'open', 1)", status)
 		must(t, err)
 	}
 	lists := dealclass.Default()
 	lists.Lost = append(lists.Lost, "sem retorno")
 	got, err := m.UndecidedStatuses(t.Context(), lists)
 	must(t, err)
-	if d := cmp.Diff([]StatusCount{{"Faturado", 2}, {"Aprovado", 1}, {"Novo", 1}}, got); d != "" {
+	if d := cmp.Diff([]StatusCount{{"Faturado", 3}, {"Aprovado", 1}, {"Novo", 1}}, got); d != "" {
 		t.Error(d)
 	}
 }
