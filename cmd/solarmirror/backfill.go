@@ -36,7 +36,7 @@ A finished window is not read again, an interrupted one goes on where it stopped
 the same command may be stopped and started as often as need be. Between two windows
 other runs get their turn. The end is a read of what was updated meanwhile.`,
 		Example:   "  solarmirror backfill --from 2024-01-01 --to 2024-12-31 orders\n  solarmirror backfill --from 2024-01-01 --plan",
-		ValidArgs: pull.StreamNames(),
+		ValidArgs: pull.StreamNames(), Annotations: map[string]string{goesOn: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			streams, err := pull.ParseStreams(args)
 			if err != nil {
@@ -108,7 +108,7 @@ type backfill struct {
 	*app
 	options pull.BackfillOptions // its streams are those that have not failed
 	report  *pull.Report
-	partial []error // why the others have
+	failed  []*pull.StreamError // why the others have
 }
 
 // run reads what is left to read, giving the mirror's lock back after each window.
@@ -131,8 +131,8 @@ func (b *backfill) run(ctx context.Context) error {
 		}
 	}
 	err = b.read(ctx, func(e *pull.Engine) (*pull.Report, error) { return e.BackfillTail(ctx, b.options) })
-	if err == nil && len(b.partial) > 0 {
-		return &pull.PartialError{Err: errors.Join(b.partial...)}
+	if err == nil && len(b.failed) > 0 {
+		return &pull.PartialError{Err: pull.JoinFailures(b.failed)}
 	}
 	return err
 }
@@ -155,10 +155,12 @@ func (b *backfill) read(ctx context.Context, reading func(*pull.Engine) (*pull.R
 	if !errors.As(err, &partial) {
 		return err
 	}
-	b.partial = append(b.partial, err)
-	b.options.Streams = slices.DeleteFunc(slices.Clone(b.options.Streams), func(s *pull.Stream) bool {
-		return slices.ContainsFunc(done.Streams, func(r pull.StreamReport) bool { return r.Stream == s.Name && r.Err != nil })
-	})
+	for _, r := range done.Streams {
+		if r.Err != nil {
+			b.failed = append(b.failed, &pull.StreamError{Streams: []string{r.Stream}, Err: r.Err})
+			b.options.Streams = slices.DeleteFunc(slices.Clone(b.options.Streams), func(s *pull.Stream) bool { return s.Name == r.Stream })
+		}
+	}
 	return nil
 }
 

@@ -43,7 +43,7 @@ its rows, and writes the record anew where somebody edited, added or deleted row
 It deletes child rows without a root row, lists what it did, and builds the marts from
 nothing. Records erased with "forget" stay erased. With --dry-run it lists what it would do.`,
 		Example:   "  solarmirror sync\n  solarmirror sync equipments --full\n  solarmirror sync --full --repair --dry-run",
-		ValidArgs: pull.StreamNames(),
+		ValidArgs: pull.StreamNames(), Annotations: map[string]string{goesOn: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			streams, err := pull.ParseStreams(args)
 			if err != nil {
