@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"solarmirror/cmd/internal/setup"
 	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
+	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
 )
 
@@ -49,7 +51,7 @@ other runs get their turn. The end is a read of what was updated meanwhile.`,
 	flags.StringVar(&f.from, "from", "", "first `day`, YYYY-MM-DD")
 	flags.StringVar(&f.to, "to", "", "last `day`, YYYY-MM-DD (default today)")
 	flags.StringVar(&f.chunk, "chunk", string(pull.Month), "length of a `window`: month, week or day")
-	flags.BoolVar(&f.plan, "plan", false, "print the windows, what they hold and how long they take, and read nothing")
+	flags.BoolVar(&f.plan, "plan", false, "print the windows, what they hold and how long they take; reads no window and writes nothing")
 	flags.BoolVar(&f.restart, "restart", false, "read finished windows again")
 	flags.BoolVar(&f.asJSON, "json", false, "print the result as one JSON object")
 	if err := cmd.MarkFlagRequired("from"); err != nil {
@@ -138,7 +140,7 @@ func (b *backfill) run(ctx context.Context) error {
 }
 
 func (b *backfill) locked(ctx context.Context, work func(*pull.Engine) error) error {
-	return b.withEngine(ctx, setup.Writing{Command: "backfill", Wait: true}, work)
+	return b.withEngine(ctx, setup.Writing{Command: "backfill", Wait: true}, nil, work)
 }
 
 // read does one reading. Streams that fail while others do not are left out from then on.
@@ -184,18 +186,33 @@ func left(took time.Duration, done, all int) time.Duration {
 }
 
 func (a *app) planBackfill(ctx context.Context, c config.Config, o pull.BackfillOptions, asJSON bool) error {
-	return a.withEngine(ctx, setup.Writing{Command: "backfill", DryRun: true}, func(e *pull.Engine) error {
+	var sent atomic.Int64
+	count := func(platform.Exchange) { sent.Add(1) }
+	return a.withEngine(ctx, setup.Writing{Command: "backfill", DryRun: true}, count, func(e *pull.Engine) error {
+		asks, err := e.PlanRequests(ctx, o)
+		if err != nil {
+			return err
+		}
+		if asks > quietPlan {
+			took := time.Duration(float64(asks) / c.Platform.RequestsPerSecond * float64(time.Second)).Round(time.Second)
+			fmt.Fprintf(a.stderr, "the plan asks the platform what %d passes of windows hold: as many requests and a few more, at least %s at %g requests a second\n",
+				asks, took, c.Platform.RequestsPerSecond)
+		}
 		plan, err := e.PlanBackfill(ctx, o)
 		if err != nil {
 			return err
 		}
 		out := newPlanJSON(plan, c.Platform.RequestsPerSecond)
+		out.PlanRequests = sent.Load()
 		if asJSON {
 			return json.NewEncoder(a.stdout).Encode(out)
 		}
 		return a.printPlan(out, c.Platform.RequestsPerSecond)
 	})
 }
+
+// quietPlan is how many requests a plan makes at the most without a word beforehand.
+const quietPlan = 20
 
 // planJSON is a plan as --json prints it.
 type planJSON struct {
@@ -204,6 +221,8 @@ type planJSON struct {
 	Pages    int          `json:"pages"`
 	Requests int          `json:"requests"`
 	Seconds  float64      `json:"seconds"` // at least, by requests_per_second
+
+	PlanRequests int64 `json:"plan_requests"` // that the plan itself has made
 }
 
 type windowJSON struct {
@@ -253,7 +272,7 @@ func (a *app) printPlan(plan planJSON, perSecond float64) error {
 		return err
 	}
 	took := time.Duration(plan.Seconds * float64(time.Second)).Round(time.Second)
-	_, err := fmt.Fprintf(a.stdout, "\n%d windows, %d records on %d pages, about %d requests, at least %s at %g requests a second. Nothing was read or written.\n",
-		len(plan.Windows), plan.Records, plan.Pages, plan.Requests, took, perSecond)
+	_, err := fmt.Fprintf(a.stdout, "\n%d windows, %d records on %d pages, about %d requests, at least %s at %g requests a second. The plan made %d requests; nothing was written.\n",
+		len(plan.Windows), plan.Records, plan.Pages, plan.Requests, took, perSecond, plan.PlanRequests)
 	return err
 }

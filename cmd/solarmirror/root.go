@@ -79,6 +79,7 @@ func newRootCommand(a *app) *cobra.Command {
 		newRunCommand(a),
 		newVerifyCommand(a),
 		newStatusCommand(a),
+		newRunsCommand(a),
 		newDoctorCommand(a),
 		newQueryCommand(a),
 		newExportCommand(a),

@@ -77,7 +77,7 @@ func streamList() string {
 
 func (a *app) sync(ctx context.Context, f syncFlags, o pull.Options) error {
 	report := &pull.Report{}
-	err := a.withEngine(ctx, setup.Writing{Command: "sync", Wait: f.wait, DryRun: f.dryRun}, func(e *pull.Engine) error {
+	err := a.withEngine(ctx, setup.Writing{Command: "sync", Wait: f.wait, DryRun: f.dryRun}, nil, func(e *pull.Engine) error {
 		var err error
 		report, err = e.Sync(ctx, o)
 		return err
