@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"solarmirror/schema"
-	"solarmirror/store"
 	"solarmirror/sync/schedule"
 )
 
@@ -83,8 +81,8 @@ func TestPage(t *testing.T) {
 	}
 	balanced(t, page)
 	for _, want := range []string{
-		"Companies in doubt: 2.", "Budgets are 5 h old", "Equipments have not been read to their end yet", "first load 62.1%",
-		`<p class="figure">4 min ago</p>`, "orders that could not be loaded and are kept as they came: 3.", "Runs a day, by outcome", "Records written a day", "7 of 9 windows",
+		"Companies in doubt: 2.", "Not up to date: Budgets (5 h old).", "Not read to their end yet: Equipment.", "first load 62.1%",
+		`<p class="figure">4 min ago</p>`, "Records that could not be loaded and are kept as they came: Orders 3.", "Runs a day, by outcome", "Records written a day", "7 of 9 windows",
 		"2024-01-01</span> to <span class=\"date\">2024-10-01", "weaker promise", "outbox show 2</code> sent 26 h ago", "/customData/*/field00", "and 2 more", ">waiting<",
 		"<dt>Next run</dt><dd>in 11 min<", "<dt>Next run</dt><dd>not on schedule<", "<dt>Next run</dt><dd>now<",
 		"mirrors https://sales.example.com", "v1.2.3 (abcdef0)", "America/Sao_Paulo", "saying &#34;…&#34;",
@@ -205,21 +203,7 @@ func TestReady(t *testing.T) {
 func TestNothingToLookAt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.clock = now.Add(-time.Hour)
-	mirror, err := store.Open(t.Context(), w.mirror(), store.Options{Now: w.now})
-	must(t, err)
-	w.write(t, mirror, func(tx *store.Tx) error {
-		for _, s := range schema.Streams {
-			for _, pass := range s.Passes {
-				if err := tx.SetWatermark(store.Watermark{Stream: s.Name, Pass: pass, CompleteThrough: now.Add(-time.Minute), LastFullScanAt: now}); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	w.run(t, mirror, 0)
-	must(t, mirror.Close())
+	w.fillWell(t)
 	o := w.options()
 	o.Jobs = nil
 	page := get(t, New(o), "/").Body.String()
