@@ -34,20 +34,20 @@ func Show(w io.Writer, quiet bool) (show func(pull.Progress), done func()) {
 // drawBar draws how much is done of what is known to be left, with the same words as the lines.
 func drawBar(w io.Writer) func(pull.Progress) {
 	var all passes
-	var began time.Time
+	began := time.Now()
 	var bar *progressbar.ProgressBar
 	return func(at pull.Progress) {
 		records, total := all.add(at)
 		if bar == nil {
-			began = time.Now()
 			bar = progressbar.NewOptions64(100,
 				progressbar.OptionSetWriter(w), progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false),
 				progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionFullWidth(),
 				progressbar.OptionEnableColorCodes(terminal.Colour(w)),
 			)
 		}
-		bar.Describe(all.describe(records, total, time.Since(began)))
-		_ = bar.Set64(all.shown) // failing to draw the bar must not stop the run
+		line := all.describe(records, total, time.Since(began))
+		_ = bar.Set64(min(all.shown, 99)) // a full one is drawn no more; failing to draw it must not stop the run
+		bar.Describe(line)
 	}
 }
 
