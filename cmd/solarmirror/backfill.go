@@ -195,7 +195,7 @@ func (a *app) planBackfill(ctx context.Context, c config.Config, o pull.Backfill
 		}
 		if asks > quietPlan {
 			took := time.Duration(float64(asks) / c.Platform.RequestsPerSecond * float64(time.Second)).Round(time.Second)
-			fmt.Fprintf(a.stderr, "the plan asks the platform what %d passes of windows hold: as many requests and a few more, at least %s at %g requests a second\n",
+			fmt.Fprintf(a.stderr, "the plan itself asks the platform what each window holds: about %d requests, at least %s at %g requests a second\n",
 				asks, took, c.Platform.RequestsPerSecond)
 		}
 		plan, err := e.PlanBackfill(ctx, o)

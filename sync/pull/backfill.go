@@ -192,10 +192,14 @@ type WindowPlan struct {
 	Requests     int // that it takes to read them, pages overlapping; 0 when Records is not known
 }
 
-// PlanRequests is how many windows PlanBackfill asks the platform about, one request each. Finding out how the platform
-// lists a stream takes a few more.
+// meetRequests is about how many requests it takes to find out how the platform lists a stream.
+const meetRequests = 5
+
+// PlanRequests is about how many requests PlanBackfill makes: one for each pass of a window, and some to find out how
+// the platform lists each stream, if that is not known.
 func (e *Engine) PlanRequests(ctx context.Context, o BackfillOptions) (n int, err error) {
 	for _, s := range o.Streams {
+		n += meetRequests
 		for _, at := range o.Stretches() {
 			for _, pass := range s.Passes {
 				done, err := e.finishedPass(ctx, s, pass, at, o.Restart)
