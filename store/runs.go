@@ -5,6 +5,9 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"slices"
+	"strings"
 	"time"
 
 	"solarmirror/store/sqlitefile"
@@ -60,7 +63,8 @@ type Run struct {
 	FinishedAt time.Time `db:"-"` // zero while it runs
 	Outcome    Outcome   `db:"outcome"`
 	Counts
-	Error string `db:"error"`
+	Error   string `db:"error"`
+	Streams string `db:"streams"` // JSON: the outcome of each stream that was read; "" when none was
 }
 
 // bookkeepingTime is how long FinishRun may wait for the database after its context has ended.
@@ -134,32 +138,65 @@ func (m *Mirror) FinishRun(ctx context.Context, runID int64, end Ending) error {
 	return nil
 }
 
-// runsSQL lists runs, the newest first.
-const runsSQL = `SELECT run_id, command, trigger, started_at, finished_at, outcome, pages, records, inserted,
-	changed, unchanged, deleted, rejected, coalesce(error, '') AS error FROM _runs ORDER BY run_id DESC`
+// runSQL reads runs.
+const runSQL = `SELECT run_id, command, trigger, started_at, finished_at, outcome, pages, records, inserted,
+	changed, unchanged, deleted, rejected, coalesce(error, '') AS error, coalesce(streams, '') AS streams FROM _runs`
 
-// runRow is a run as runsSQL gives it.
-type runRow struct {
-	Run
-	Finished sql.NullTime `db:"finished_at"`
+// eachRun yields the runs, the newest first, or an error. It reads no more of the ledger than is
+// asked for.
+func (m *Mirror) eachRun(ctx context.Context) iter.Seq2[Run, error] {
+	return m.runs(ctx, runSQL+" ORDER BY run_id DESC")
 }
 
-func (r runRow) run() Run {
-	r.Run.FinishedAt = sqlitefile.FromNull(r.Finished)
-	return r.Run
+func (m *Mirror) runs(ctx context.Context, query string, args ...any) iter.Seq2[Run, error] {
+	return func(yield func(Run, error) bool) {
+		failed := func(err error) { yield(Run{}, fmt.Errorf("read _runs: %w", sqlitefile.Explain(m.path, err))) }
+		rows, err := m.read.QueryxContext(ctx, query, args...)
+		if err != nil {
+			failed(err)
+			return
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var r struct {
+				Run
+				Finished sql.NullTime `db:"finished_at"`
+			}
+			if err := rows.StructScan(&r); err != nil {
+				failed(err)
+				return
+			}
+			r.FinishedAt = sqlitefile.FromNull(r.Finished)
+			if !yield(r.Run, nil) {
+				return
+			}
+		}
+		if err := rows.Err(); err != nil {
+			failed(err)
+		}
+	}
 }
 
-// Runs returns the latest runs, the newest first.
+// Runs returns the latest runs, the newest first; all of them for a limit of 0.
 func (m *Mirror) Runs(ctx context.Context, limit int) ([]Run, error) {
-	var rows []runRow
-	if err := m.read.SelectContext(ctx, &rows, runsSQL+" LIMIT ?", limit); err != nil {
-		return nil, fmt.Errorf("read _runs: %w", sqlitefile.Explain(m.path, err))
+	var list []Run
+	for r, err := range m.eachRun(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if list = append(list, r); len(list) == limit {
+			break
+		}
 	}
-	runs := make([]Run, len(rows))
-	for i, r := range rows {
-		runs[i] = r.run()
+	return list, nil
+}
+
+// Run returns one run; false when there is none of that number.
+func (m *Mirror) Run(ctx context.Context, id int64) (run Run, found bool, err error) {
+	for r, err := range m.runs(ctx, runSQL+" WHERE run_id = ?", id) {
+		return r, err == nil, err
 	}
-	return runs, nil
+	return Run{}, false, nil
 }
 
 // LastStarts returns when each command last started on schedule, of the runs that came to an end by
@@ -183,24 +220,106 @@ func (m *Mirror) LastStarts(ctx context.Context) (map[string]time.Time, error) {
 // RunsSince returns the runs that started at a time or later, the newest first. It stops at the
 // first older one, so it costs no more as the ledger grows.
 func (m *Mirror) RunsSince(ctx context.Context, since time.Time) ([]Run, error) {
-	rows, err := m.read.QueryxContext(ctx, runsSQL)
-	if err != nil {
-		return nil, fmt.Errorf("read _runs: %w", sqlitefile.Explain(m.path, err))
-	}
-	defer rows.Close()
-	var runs []Run
-	for rows.Next() {
-		var r runRow
-		if err := rows.StructScan(&r); err != nil {
-			return nil, fmt.Errorf("read _runs: %w", sqlitefile.Explain(m.path, err))
+	var list []Run
+	for r, err := range m.eachRun(ctx) {
+		if err != nil {
+			return nil, err
 		}
 		if r.StartedAt.Before(since) {
-			return runs, nil
+			break
 		}
-		runs = append(runs, r.run())
+		list = append(list, r)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read _runs: %w", sqlitefile.Explain(m.path, err))
+	return list, nil
+}
+
+// Entry is what one command did: a run, or all runs of a backfill, which makes one for each window
+// and one for the end. Its ID is the newest run's, its times and counts are those of all.
+type Entry struct {
+	Run
+	IDs []int64 // of its runs, the newest first
+}
+
+// backfill is the command whose runs are one entry.
+const backfill = "backfill"
+
+// betweenWindows is how long a backfill may take from one window to the next, beside what other
+// runs take that get their turn there. The ledger does not say which runs one command made.
+const betweenWindows = time.Minute
+
+// lookBehind is how many other runs the ledger is searched through for an earlier run of a backfill.
+const lookBehind = 100
+
+// Entries makes entries of runs, the newest first.
+func Entries(runs []Run) []Entry {
+	var g entries
+	for _, r := range runs {
+		g.add(r)
 	}
-	return runs, nil
+	return g.list
+}
+
+// Entries returns the latest entries, the newest first.
+func (m *Mirror) Entries(ctx context.Context, limit int) ([]Entry, error) {
+	var g entries
+	for r, err := range m.eachRun(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if g.add(r); len(g.list) > limit && (!g.opened || g.open >= limit || len(g.between) > lookBehind) {
+			break
+		}
+	}
+	return g.list[:min(limit, len(g.list))], nil
+}
+
+// entries groups runs that are given the newest first.
+type entries struct {
+	list    []Entry
+	open    int   // the place of the backfill that older runs may belong to
+	opened  bool  // there is one
+	between []Run // the runs given since its last one
+}
+
+func (g *entries) add(r Run) {
+	if r.Command != backfill {
+		g.between = append(g.between, r)
+	} else if g.opened && r.leadsTo(g.list[g.open].StartedAt, g.between) {
+		g.list[g.open].precede(r)
+		g.between = nil
+		return
+	} else {
+		g.open, g.opened, g.between = len(g.list), true, nil
+	}
+	g.list = append(g.list, Entry{Run: r, IDs: []int64{r.ID}})
+}
+
+// leadsTo says whether the time from the run's end to a start was taken by the runs between.
+func (r *Run) leadsTo(start time.Time, between []Run) bool {
+	end := r.FinishedAt
+	if end.IsZero() {
+		return false
+	}
+	for _, other := range slices.Backward(between) {
+		if other.StartedAt.Sub(end) > betweenWindows {
+			return false
+		}
+		if other.FinishedAt.After(end) {
+			end = other.FinishedAt
+		}
+	}
+	return start.Sub(end) <= betweenWindows
+}
+
+// precede adds an older run. What failed in it has failed in the whole, unless the whole was cut off.
+func (e *Entry) precede(r Run) {
+	e.IDs = append(e.IDs, r.ID)
+	e.StartedAt = r.StartedAt
+	e.Add(r.Counts)
+	if e.Outcome == OK && r.Outcome == Partial {
+		e.Outcome = Partial
+	}
+	if r.Outcome == Partial && !strings.Contains(e.Error, r.Error) {
+		e.Error = strings.TrimPrefix(e.Error+"\n"+r.Error, "\n")
+	}
 }

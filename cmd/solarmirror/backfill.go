@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +16,7 @@ import (
 	"solarmirror/cmd/internal/setup"
 	"solarmirror/cmd/internal/terminal"
 	"solarmirror/store"
+	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
 )
 
@@ -36,7 +38,7 @@ A finished window is not read again, an interrupted one goes on where it stopped
 the same command may be stopped and started as often as need be. Between two windows
 other runs get their turn. The end is a read of what was updated meanwhile.`,
 		Example:   "  solarmirror backfill --from 2024-01-01 --to 2024-12-31 orders\n  solarmirror backfill --from 2024-01-01 --plan",
-		ValidArgs: pull.StreamNames(),
+		ValidArgs: pull.StreamNames(), Annotations: map[string]string{goesOn: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			streams, err := pull.ParseStreams(args)
 			if err != nil {
@@ -49,7 +51,7 @@ other runs get their turn. The end is a read of what was updated meanwhile.`,
 	flags.StringVar(&f.from, "from", "", "first `day`, YYYY-MM-DD")
 	flags.StringVar(&f.to, "to", "", "last `day`, YYYY-MM-DD (default today)")
 	flags.StringVar(&f.chunk, "chunk", string(pull.Month), "length of a `window`: month, week or day")
-	flags.BoolVar(&f.plan, "plan", false, "print the windows, what they hold and how long they take, and read nothing")
+	flags.BoolVar(&f.plan, "plan", false, "print the windows, what they hold and how long they take; reads no window and writes nothing")
 	flags.BoolVar(&f.restart, "restart", false, "read finished windows again")
 	flags.BoolVar(&f.asJSON, "json", false, "print the result as one JSON object")
 	if err := cmd.MarkFlagRequired("from"); err != nil {
@@ -108,7 +110,7 @@ type backfill struct {
 	*app
 	options pull.BackfillOptions // its streams are those that have not failed
 	report  *pull.Report
-	partial []error // why the others have
+	failed  []*pull.StreamError // why the others have
 }
 
 // run reads what is left to read, giving the mirror's lock back after each window.
@@ -131,14 +133,14 @@ func (b *backfill) run(ctx context.Context) error {
 		}
 	}
 	err = b.read(ctx, func(e *pull.Engine) (*pull.Report, error) { return e.BackfillTail(ctx, b.options) })
-	if err == nil && len(b.partial) > 0 {
-		return &pull.PartialError{Err: errors.Join(b.partial...)}
+	if err == nil && len(b.failed) > 0 {
+		return &pull.PartialError{Err: pull.JoinFailures(b.failed)}
 	}
 	return err
 }
 
 func (b *backfill) locked(ctx context.Context, work func(*pull.Engine) error) error {
-	return b.withEngine(ctx, setup.Writing{Command: "backfill", Wait: true}, work)
+	return b.withEngine(ctx, setup.Writing{Command: "backfill", Wait: true}, nil, work)
 }
 
 // read does one reading. Streams that fail while others do not are left out from then on.
@@ -155,10 +157,12 @@ func (b *backfill) read(ctx context.Context, reading func(*pull.Engine) (*pull.R
 	if !errors.As(err, &partial) {
 		return err
 	}
-	b.partial = append(b.partial, err)
-	b.options.Streams = slices.DeleteFunc(slices.Clone(b.options.Streams), func(s *pull.Stream) bool {
-		return slices.ContainsFunc(done.Streams, func(r pull.StreamReport) bool { return r.Stream == s.Name && r.Err != nil })
-	})
+	for _, r := range done.Streams {
+		if r.Err != nil {
+			b.failed = append(b.failed, &pull.StreamError{Streams: []string{r.Stream}, Err: r.Err})
+			b.options.Streams = slices.DeleteFunc(slices.Clone(b.options.Streams), func(s *pull.Stream) bool { return s.Name == r.Stream })
+		}
+	}
 	return nil
 }
 
@@ -182,18 +186,33 @@ func left(took time.Duration, done, all int) time.Duration {
 }
 
 func (a *app) planBackfill(ctx context.Context, c config.Config, o pull.BackfillOptions, asJSON bool) error {
-	return a.withEngine(ctx, setup.Writing{Command: "backfill", DryRun: true}, func(e *pull.Engine) error {
+	var sent atomic.Int64
+	count := func(platform.Exchange) { sent.Add(1) }
+	return a.withEngine(ctx, setup.Writing{Command: "backfill", DryRun: true}, count, func(e *pull.Engine) error {
+		asks, err := e.PlanRequests(ctx, o)
+		if err != nil {
+			return err
+		}
+		if asks > quietPlan {
+			took := time.Duration(float64(asks) / c.Platform.RequestsPerSecond * float64(time.Second)).Round(time.Second)
+			fmt.Fprintf(a.stderr, "the plan itself asks the platform what each window holds: about %d requests, at least %s at %g requests a second\n",
+				asks, took, c.Platform.RequestsPerSecond)
+		}
 		plan, err := e.PlanBackfill(ctx, o)
 		if err != nil {
 			return err
 		}
 		out := newPlanJSON(plan, c.Platform.RequestsPerSecond)
+		out.PlanRequests = sent.Load()
 		if asJSON {
 			return json.NewEncoder(a.stdout).Encode(out)
 		}
 		return a.printPlan(out, c.Platform.RequestsPerSecond)
 	})
 }
+
+// quietPlan is how many requests a plan makes at the most without a word beforehand.
+const quietPlan = 20
 
 // planJSON is a plan as --json prints it.
 type planJSON struct {
@@ -202,6 +221,8 @@ type planJSON struct {
 	Pages    int          `json:"pages"`
 	Requests int          `json:"requests"`
 	Seconds  float64      `json:"seconds"` // at least, by requests_per_second
+
+	PlanRequests int64 `json:"plan_requests"` // that the plan itself has made
 }
 
 type windowJSON struct {
@@ -251,7 +272,7 @@ func (a *app) printPlan(plan planJSON, perSecond float64) error {
 		return err
 	}
 	took := time.Duration(plan.Seconds * float64(time.Second)).Round(time.Second)
-	_, err := fmt.Fprintf(a.stdout, "\n%d windows, %d records on %d pages, about %d requests, at least %s at %g requests a second. Nothing was read or written.\n",
-		len(plan.Windows), plan.Records, plan.Pages, plan.Requests, took, perSecond)
+	_, err := fmt.Fprintf(a.stdout, "\n%d windows, %d records on %d pages, about %d requests, at least %s at %g requests a second. The plan made %d requests; nothing was written.\n",
+		len(plan.Windows), plan.Records, plan.Pages, plan.Requests, took, perSecond, plan.PlanRequests)
 	return err
 }

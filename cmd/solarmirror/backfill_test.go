@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/http"
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -53,9 +56,12 @@ func TestBackfillInterrupted(t *testing.T) {
 	}
 	p := newProgram(t, platform)
 	args := []string{"backfill", "--from", time.Now().AddDate(0, -8, 0).Format(time.DateOnly), "orders"}
-	if code := p.runSignalled(t, p.command(t, args...)); code != exitInterrupted {
+	cmd, said := p.command(t, args...), &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = said, said
+	if code := p.runSignalled(t, cmd); code != exitInterrupted {
 		t.Fatalf("exit code %d, want %d", code, exitInterrupted)
 	}
+	mustSayInterrupted(t, said.String(), "solarmirror "+strings.Join(args, " "))
 	p.checkWhole(t)
 	finished := p.strings(t, "SELECT stream || pass || from_date || completed_at FROM _windows WHERE completed_at IS NOT NULL ORDER BY 1")
 	p.mustExit(t, exitOK, "", args...)
@@ -70,6 +76,23 @@ func TestBackfillInterrupted(t *testing.T) {
 	}
 	if bad := p.strings(t, "SELECT outcome FROM _runs WHERE outcome NOT IN ('ok', 'interrupted')"); len(bad) > 0 { // between two windows none is
 		t.Errorf("runs ended %v", bad)
+	}
+}
+
+// TestPlanCountsItsRequests: as many as the platform was asked, those included that find out how it lists a stream.
+func TestPlanCountsItsRequests(t *testing.T) {
+	t.Parallel()
+	platform := &signalling{next: platformtest.New(platformtest.Options{Seed: 5, Requests: 60, Token: simulationToken})}
+	p := newProgram(t, platform)
+	out, err := p.command(t, "backfill", "--plan", "--json", "--from", "2025-01-01", "--to", "2025-06-01", "orders").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plan struct {
+		PlanRequests int64 `json:"plan_requests"`
+	}
+	if err := json.Unmarshal(out, &plan); err != nil || plan.PlanRequests != platform.served.Load() || plan.PlanRequests < 11 {
+		t.Errorf("%v: %d requests, the platform served %d", err, plan.PlanRequests, platform.served.Load())
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/cmd/internal/config"
 	"solarmirror/cmd/internal/pullreport"
 	"solarmirror/cmd/internal/status"
@@ -68,6 +69,30 @@ var errInterrupted = errors.New("interrupted")
 
 func interrupted(ctx context.Context, err error) bool {
 	return errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errInterrupted)
+}
+
+// goesOn annotates a command that goes on where it was interrupted when it is given again.
+const goesOn = "goes on"
+
+// pausedError is such a command, interrupted.
+type pausedError struct {
+	line string // what goes on with it
+	err  error
+}
+
+func (e *pausedError) Error() string { return e.err.Error() }
+func (e *pausedError) Unwrap() error { return e.err }
+
+// commandLine is how a shell takes these arguments.
+func commandLine(args []string) string {
+	words := []string{buildinfo.Command()}
+	for _, arg := range args {
+		if arg == "" || strings.ContainsAny(arg, " \t\n\"'\\$`*?[]{}()<>|&;~#!") {
+			arg = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
 }
 
 // usageError is a command line that cannot be followed. It points at the help of

@@ -34,8 +34,9 @@ func TestMain(m *testing.M) {
 // the script's end, "read FILE", which keeps a transaction open that reads a
 // database until "unread FILE", and "reject FILE STREAM RECORD", which keeps a record as one that
 // an older program could not read; and the condition [race] is the race detector.
-// Each script has simulated platforms of its own: $PLATFORM, $OTHER_PLATFORM, and
-// $HALF_PLATFORM, which fails to list budgets; their token is $TOKEN.
+// Each script has simulated platforms of its own: $PLATFORM, $OTHER_PLATFORM,
+// $HALF_PLATFORM, which fails to list budgets, and $GONE_PLATFORM, which fails to list
+// anything; their token is $TOKEN.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -55,7 +56,7 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("TOKEN", simulationToken)
 	simulated := platformtest.New(platformtest.Options{Seed: 1, Requests: 120, Equipments: smallCatalogue(), Token: simulationToken})
 	for name, handler := range map[string]http.Handler{
-		"PLATFORM": simulated, "OTHER_PLATFORM": simulated, "HALF_PLATFORM": withoutBudgets(simulated),
+		"PLATFORM": simulated, "OTHER_PLATFORM": simulated, "HALF_PLATFORM": withoutBudgets(simulated), "GONE_PLATFORM": http.NotFoundHandler(),
 	} {
 		server := httptest.NewServer(handler)
 		env.Defer(server.Close)

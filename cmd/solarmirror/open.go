@@ -61,9 +61,9 @@ func (a *app) withClient(observe func(platform.Exchange), f func(config.Config, 
 }
 
 // withEngine opens the configured mirror for writing, under its lock, and has f read the platform
-// into it.
-func (a *app) withEngine(ctx context.Context, w setup.Writing, f func(*pull.Engine) error) error {
-	return a.withClient(nil, func(c config.Config, log zerolog.Logger, client *platform.Client) error {
+// into it; observe is that of withClient.
+func (a *app) withEngine(ctx context.Context, w setup.Writing, observe func(platform.Exchange), f func(*pull.Engine) error) error {
+	return a.withClient(observe, func(c config.Config, log zerolog.Logger, client *platform.Client) error {
 		mirror, release, err := setup.Mirror(ctx, c, log, w)
 		if err != nil {
 			return err

@@ -25,9 +25,12 @@ defaults; "solarmirror config show" prints them.
 // run executes one command line and returns the exit code. It prints the error,
 // if there is one, once.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var paused *pausedError
 	err := execute(ctx, newApp(stdin, stdout, stderr), args)
 	switch {
 	case err == nil:
+	case errors.As(err, &paused):
+		fmt.Fprintf(stderr, "solarmirror: interrupted; to go on: %s\n", terminal.Harmless(paused.line))
 	case interrupted(ctx, err):
 		fmt.Fprintln(stderr, "solarmirror: interrupted")
 	default:
@@ -45,8 +48,11 @@ func execute(ctx context.Context, a *app, args []string) error {
 	visit(root, func(cmd *cobra.Command) { announce(cmd, &begun) })
 
 	cmd, err := root.ExecuteContextC(ctx)
-	if err != nil && !begun {
+	switch {
+	case err != nil && !begun:
 		return &usageError{command: cmd.CommandPath(), err: err}
+	case cmd.Annotations[goesOn] != "" && interrupted(ctx, err):
+		return &pausedError{line: commandLine(args), err: err}
 	}
 	return err
 }
@@ -77,6 +83,7 @@ func newRootCommand(a *app) *cobra.Command {
 		newRunCommand(a),
 		newVerifyCommand(a),
 		newStatusCommand(a),
+		newRunsCommand(a),
 		newDoctorCommand(a),
 		newQueryCommand(a),
 		newExportCommand(a),

@@ -44,7 +44,7 @@ A second run for the same mirror is refused with 11.`,
 }
 
 func (a *app) run(ctx context.Context, wait bool) error {
-	requests := statuspage.NewRequests()
+	requests := statuspage.NewRequests(schedule.SystemClock{}.Now)
 	return a.withClient(requests.Observe, func(c config.Config, log zerolog.Logger, client *platform.Client) error {
 		w := &worker{config: c, log: log, client: client, requests: requests, clock: schedule.SystemClock{}, maxWAL: maxWAL}
 		err := w.run(ctx, wait)

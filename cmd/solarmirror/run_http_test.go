@@ -50,7 +50,7 @@ func TestRunServesItsPage(t *testing.T) {
 	for status, _ := get("/readyz"); status != http.StatusOK && ctx.Err() == nil; status, _ = get("/readyz") {
 		time.Sleep(50 * time.Millisecond)
 	}
-	if _, body := get("/"); !strings.Contains(body, jobFullEquipments) || strings.Count(body, "<dt>Next run</dt>") != 3 || strings.Contains(body, "not on schedule") {
+	if _, body := get("/"); !strings.Contains(body, "Full read of equipment") || strings.Count(body, "<dt>Next run</dt>") != 3 || strings.Contains(body, "not on schedule") {
 		t.Errorf("the page does not name the jobs, and which reads each stream next:\n%.2000s\n%s", body, s.log)
 	}
 	s.mirror.env = []string{"SOLARMIRROR_HTTP_LISTEN=" + s.config.HTTP.Listen}

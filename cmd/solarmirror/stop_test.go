@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -61,8 +63,13 @@ func TestSyncStoppedAtAnyMoment(t *testing.T) {
 				t.Parallel()
 				platform := &signalling{next: platformtest.New(world), at: at, signal: stop.signal}
 				p := newProgram(t, platform)
-				if code := p.sync(t); code != stop.code {
+				cmd, said := p.command(t, "sync"), &bytes.Buffer{}
+				cmd.Stdout, cmd.Stderr = said, said
+				if code := p.runSignalled(t, cmd); code != stop.code {
 					t.Fatalf("exit code %d, want %d", code, stop.code)
+				}
+				if stop.code == exitInterrupted {
+					mustSayInterrupted(t, said.String(), "solarmirror sync")
 				}
 				p.checkWhole(t)
 				if code := p.sync(t); code != exitOK {
@@ -76,6 +83,14 @@ func TestSyncStoppedAtAnyMoment(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// mustSayInterrupted: the last line names the command that goes on, and nothing is called a failure.
+func mustSayInterrupted(t *testing.T, said, command string) {
+	t.Helper()
+	if !strings.HasSuffix(said, "solarmirror: interrupted; to go on: "+command+"\n") || strings.Contains(said, "failed") {
+		t.Errorf("it says\n%s", said)
 	}
 }
 

@@ -43,7 +43,7 @@ its rows, and writes the record anew where somebody edited, added or deleted row
 It deletes child rows without a root row, lists what it did, and builds the marts from
 nothing. Records erased with "forget" stay erased. With --dry-run it lists what it would do.`,
 		Example:   "  solarmirror sync\n  solarmirror sync equipments --full\n  solarmirror sync --full --repair --dry-run",
-		ValidArgs: pull.StreamNames(),
+		ValidArgs: pull.StreamNames(), Annotations: map[string]string{goesOn: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			streams, err := pull.ParseStreams(args)
 			if err != nil {
@@ -77,7 +77,7 @@ func streamList() string {
 
 func (a *app) sync(ctx context.Context, f syncFlags, o pull.Options) error {
 	report := &pull.Report{}
-	err := a.withEngine(ctx, setup.Writing{Command: "sync", Wait: f.wait, DryRun: f.dryRun}, func(e *pull.Engine) error {
+	err := a.withEngine(ctx, setup.Writing{Command: "sync", Wait: f.wait, DryRun: f.dryRun}, nil, func(e *pull.Engine) error {
 		var err error
 		report, err = e.Sync(ctx, o)
 		return err

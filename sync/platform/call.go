@@ -19,6 +19,7 @@ import (
 // call is one List: one or more attempts at the same request.
 type call struct {
 	client   *Client
+	list     string // the resource's name
 	source   string // path and query below the base URL
 	limit    int
 	policy   RetryPolicy
@@ -34,6 +35,7 @@ type answer struct {
 	buffer     *bytes.Buffer // what body lies in, if that can be used again
 	sentAt     time.Time     // by Config.Now
 	serverDate time.Time     // zero when unknown
+	took       time.Duration // 0: nothing was sent
 }
 
 // run attempts the request until it succeeds, fails for good, or the policy's attempts are used up.
@@ -46,12 +48,8 @@ func (c *call) run(ctx context.Context) (*Page, error) {
 		return page, err
 	}
 	notify := func(err error, wait time.Duration) {
-		cause := err.Error()
-		if failure, ok := err.(located); ok {
-			cause = failure.what() // the line names the request, and the remedy is under way
-		}
 		c.client.cfg.Log.Warn().Str("path", c.source).Int("attempt", c.attempts).Dur("wait_ms", max(wait, c.client.hold.remaining())).
-			Str("cause", cause).Msg("request failed, trying again")
+			Str("cause", Cause(err)).Msg("request failed, trying again") // the line names the request, and the remedy is under way
 	}
 	page, err := backoff.RetryNotifyWithData(operation, c.policy.backOff(ctx), notify)
 	if err == nil {
@@ -101,14 +99,21 @@ func (c *call) attempt(ctx context.Context) (token string, page *Page, err error
 		return "", nil, &AuthError{Err: err}
 	}
 	got, err := c.exchange(ctx, token)
-	if err != nil {
-		return token, nil, err
+	if err == nil {
+		page, err = c.judge(got, token)
 	}
-	page, err = c.judge(got, token)
+	if got.took > 0 {
+		told := Exchange{Method: http.MethodGet, List: c.list, Status: got.status, Took: got.took, Attempt: c.attempts}
+		if transient(err) {
+			told.Failure = Cause(err)
+		}
+		c.client.cfg.Observe(told)
+	}
 	return token, page, err
 }
 
-// exchange waits for its turn, sends the request and reads the answer.
+// exchange waits for its turn, sends the request and reads the answer. After an error, what is known of the
+// answer comes with it.
 func (c *call) exchange(ctx context.Context, token string) (answer, error) {
 	release, err := c.client.admit(ctx)
 	if err != nil {
@@ -122,23 +127,22 @@ func (c *call) exchange(ctx context.Context, token string) (answer, error) {
 	defer cancel()
 	started := time.Now()
 	got, err := c.send(attemptCtx, token)
-	took := time.Since(started)
-	c.client.cfg.Observe(Exchange{Method: http.MethodGet, Status: got.status, Took: took, Attempt: c.attempts})
+	got.took = time.Since(started)
 	c.client.cfg.Log.Debug().Str("path", c.source).Int("status", got.status).Int("bytes", len(got.body)).
-		Dur("took_ms", took).Int("attempt", c.attempts).AnErr("error", err).Msg("request")
+		Dur("took_ms", got.took).Int("attempt", c.attempts).AnErr("error", err).Msg("request")
 
 	switch {
 	case err == nil:
 		return got, nil
 	case ctx.Err() != nil:
-		return answer{}, ctx.Err()
+		return got, ctx.Err()
 	case attemptCtx.Err() != nil:
-		return answer{}, &TransportError{Timeout: timeout, Err: err}
+		return got, &TransportError{Timeout: timeout, Err: err}
 	}
 	if _, typed := err.(located); typed {
-		return answer{}, err
+		return got, err
 	}
-	return answer{}, &TransportError{Err: err}
+	return got, &TransportError{Err: err}
 }
 
 // send does one HTTP exchange. After a fault in the body, what is known of the answer comes with the error.

@@ -98,7 +98,7 @@ func (c *Client) List(ctx context.Context, r Resource, f Filter, page, limit int
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", r.Name, err)
 	}
-	call := &call{client: c, source: source, limit: limit, policy: c.cfg.Retry}
+	call := &call{client: c, list: r.Name, source: source, limit: limit, policy: c.cfg.Retry}
 	return call.run(ctx)
 }
 
@@ -111,7 +111,7 @@ func (c *Client) Probe(ctx context.Context, r Resource, f Filter, page, limit in
 	if err != nil {
 		return nil, fmt.Errorf("probe %s: %w", r.Name, err)
 	}
-	call := &call{client: c, source: source, limit: limit, policy: c.cfg.Retry}
+	call := &call{client: c, list: r.Name, source: source, limit: limit, policy: c.cfg.Retry}
 	call.policy.Attempts = min(call.policy.Attempts, probeAttempts)
 	return call.run(ctx)
 }

@@ -39,9 +39,11 @@ type Config struct {
 // Exchange is one request and what came of it.
 type Exchange struct {
 	Method  string        // GET or POST
+	List    string        // name of the Resource; "" for a POST
 	Status  int           // of the answer; 0 without one
 	Took    time.Duration // from connecting to the last byte of the body
 	Attempt int           // 1 for the first, more for one that is repeated
+	Failure string        // the Cause of a transient failure; "" for a success or a refusal
 }
 
 // RetryPolicy is how a transient failure is repeated: the waits start at Initial, double up to Max, and vary by half

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"syscall"
@@ -35,6 +36,16 @@ func (r Request) name() string { return cmp.Or(r.Method, http.MethodGet) + " " +
 type located interface {
 	locate(path string, attempts int)
 	what() string // what happened, without the request and what to do about it
+}
+
+// Cause is what happened in a failure of this package, without the request and the remedy: the same text for every
+// request that one fault stops. Of any other error it is the whole text.
+func Cause(err error) string {
+	var failure located
+	if errors.As(err, &failure) {
+		return failure.what()
+	}
+	return err.Error()
 }
 
 // AuthError means that the platform does not accept the token, or that there is no token that could be sent.
@@ -180,6 +191,11 @@ func (e *TransportError) what() string {
 	if e.Timeout > 0 {
 		return fmt.Sprintf("no complete answer within %v", e.Timeout)
 	}
+	if op, ok := e.Err.(*net.OpError); ok {
+		anyPort := *op
+		anyPort.Source = nil // our own port is another one each time
+		return anyPort.Error()
+	}
 	return fmt.Sprint(e.Err)
 }
 
@@ -199,7 +215,7 @@ func lookAtTheNetwork(err error) string {
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 		return "raise the limit of open files (`ulimit -n`)"
 	}
-	return "check the network and platform.base_url"
+	return "check the network and platform.base_url with \"solarmirror doctor\""
 }
 
 func (e *TransportError) Unwrap() error { return e.Err }

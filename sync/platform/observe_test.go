@@ -3,6 +3,7 @@ package platform
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -31,7 +32,8 @@ func TestObserveIsToldOfEveryRequest(t *testing.T) {
 		t.Fatal(result)
 	}
 	want := []Exchange{
-		{Method: "GET", Attempt: 1}, {Method: "GET", Status: 502, Attempt: 2}, {Method: "GET", Status: 200, Attempt: 3}, {Method: "POST", Status: 200, Attempt: 1},
+		{Method: "GET", List: "orders", Attempt: 1, Failure: "read tcp " + strings.TrimPrefix(server.URL, "http://") + ": read: connection reset by peer"}, {Method: "GET", List: "orders", Status: 502, Attempt: 2, Failure: "the platform answered 502 Bad Gateway"},
+		{Method: "GET", List: "orders", Status: 200, Attempt: 3}, {Method: "POST", Status: 200, Attempt: 1},
 	}
 	if !slices.Equal(told, want) || len(server.seen()) != len(want) {
 		t.Errorf("told of %+v, want %+v", told, want)

@@ -87,12 +87,16 @@ func (e *Engine) PendingStretches(ctx context.Context, o BackfillOptions) (pendi
 // finishedWindow says whether all passes of a stream have read a window to its end; none has when it is to be read again.
 func (e *Engine) finishedWindow(ctx context.Context, s *Stream, at Stretch, restart bool) (bool, error) {
 	for _, pass := range s.Passes {
-		w, found, err := e.Mirror.Window(ctx, s.Name, pass, at.From, at.To)
-		if err != nil || restart || !found || w.CompletedAt.IsZero() {
+		if done, err := e.finishedPass(ctx, s, pass, at, restart); err != nil || !done {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+func (e *Engine) finishedPass(ctx context.Context, s *Stream, pass string, at Stretch, restart bool) (bool, error) {
+	w, found, err := e.Mirror.Window(ctx, s.Name, pass, at.From, at.To)
+	return err == nil && !restart && found && !w.CompletedAt.IsZero(), err
 }
 
 // BackfillWindow reads one window of all the streams; those that have finished it before are passed by.
@@ -188,7 +192,30 @@ type WindowPlan struct {
 	Requests     int // that it takes to read them, pages overlapping; 0 when Records is not known
 }
 
-// PlanBackfill asks the platform how many records each window holds, one request each, and changes nothing.
+// meetRequests is about how many requests it takes to find out how the platform lists a stream.
+const meetRequests = 5
+
+// PlanRequests is about how many requests PlanBackfill makes: one for each pass of a window, and some to find out how
+// the platform lists each stream, if that is not known.
+func (e *Engine) PlanRequests(ctx context.Context, o BackfillOptions) (n int, err error) {
+	for _, s := range o.Streams {
+		n += meetRequests
+		for _, at := range o.Stretches() {
+			for _, pass := range s.Passes {
+				done, err := e.finishedPass(ctx, s, pass, at, o.Restart)
+				if err != nil {
+					return 0, err
+				}
+				if !done {
+					n++
+				}
+			}
+		}
+	}
+	return n, nil
+}
+
+// PlanBackfill asks the platform how many records each window holds and changes nothing.
 func (e *Engine) PlanBackfill(ctx context.Context, o BackfillOptions) ([]WindowPlan, error) {
 	if err := e.startReading(ctx); err != nil {
 		return nil, err
@@ -213,12 +240,9 @@ func (e *Engine) PlanBackfill(ctx context.Context, o BackfillOptions) ([]WindowP
 
 func (e *Engine) planWindow(ctx context.Context, s *Stream, pass string, at Stretch, restart bool) (WindowPlan, error) {
 	p := WindowPlan{Stream: s.Name, Pass: pass, Stretch: at, Records: -1}
-	w, found, err := e.Mirror.Window(ctx, s.Name, pass, at.From, at.To)
-	if err != nil {
+	var err error
+	if p.Done, err = e.finishedPass(ctx, s, pass, at, restart); err != nil || p.Done {
 		return p, err
-	}
-	if p.Done = found && !w.CompletedAt.IsZero() && !restart; p.Done {
-		return p, nil
 	}
 	traits := e.traits(s)
 	page, err := e.Client.List(ctx, s.Resource, filterOf(pass, at.From, at.To), traits.First, 1)

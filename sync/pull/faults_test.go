@@ -193,7 +193,7 @@ func TestInterruptedStreamSaysBecauseOfWhich(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		`{"level":"error","error":"`, `"stream":"orders"`, `"message":"stream not read to its end"}`,
+		`{"level":"warn","stream":"orders"`, `"message":"stream not read to its end"}`,
 		`{"level":"info","because":"orders met what would stop it, too","stream":"budgets"`, `"message":"stream not read to its end: stopped"}`,
 	} {
 		if strings.Count(log.String(), line) != 1 {

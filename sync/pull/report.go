@@ -13,6 +13,7 @@ import (
 // Report is what a run did.
 type Report struct {
 	RunID   int64
+	DryRun  bool // nothing was written
 	Outcome store.Outcome
 	Streams []StreamReport
 }
@@ -37,18 +38,22 @@ func (r *Report) Total() store.Counts {
 	return sum
 }
 
+// Outcome is what became of the stream. One that was stopped has not failed.
+func (s *StreamReport) Outcome() store.Outcome {
+	switch {
+	case s.Err == nil:
+		return store.OK
+	case errors.Is(s.Err, context.Canceled):
+		return store.Interrupted
+	}
+	return store.Failed
+}
+
 // outcomes is what became of each stream.
 func (r *Report) outcomes() map[string]store.Outcome {
 	all := map[string]store.Outcome{}
 	for _, s := range r.Streams {
-		switch {
-		case s.Err == nil:
-			all[s.Stream] = store.OK
-		case errors.Is(s.Err, context.Canceled):
-			all[s.Stream] = store.Interrupted
-		default:
-			all[s.Stream] = store.Failed
-		}
+		all[s.Stream] = s.Outcome()
 	}
 	return all
 }

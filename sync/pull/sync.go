@@ -68,7 +68,7 @@ func (e *Engine) makeIndices(ctx context.Context, r *Report) {
 
 // run does the same work for each stream, within a row of the ledger.
 func (e *Engine) run(ctx context.Context, command string, o Options, work func(context.Context, *job) error) (*Report, error) {
-	report := &Report{Streams: make([]StreamReport, len(o.Streams))}
+	report := &Report{DryRun: o.DryRun, Streams: make([]StreamReport, len(o.Streams))}
 	if err := e.start(ctx, command, o, report); err != nil {
 		report.Streams = nil
 		return report, err
@@ -148,12 +148,12 @@ func (e *Engine) readStreams(ctx context.Context, o Options, report *Report, wor
 
 // conclude derives the run's outcome from that of its streams.
 func (r *Report) conclude(ctx context.Context) error {
-	var failed []error
+	var failed []*StreamError
 	good, mirrorFailed := 0, false
 	for _, s := range r.Streams {
 		again := mirrorFailed && failureOfMirror(s.Err) // what the first has said, the others need not repeat
 		if s.Err != nil && !again && !(errors.Is(s.Err, context.Canceled) && ctx.Err() == nil) {
-			failed = append(failed, fmt.Errorf("%s: %w", s.Stream, s.Err))
+			failed = append(failed, &StreamError{Streams: []string{s.Stream}, Err: s.Err})
 		}
 		mirrorFailed = mirrorFailed || failureOfMirror(s.Err)
 	}
@@ -169,11 +169,11 @@ func (r *Report) conclude(ctx context.Context) error {
 		r.Outcome = store.Interrupted
 	case good > 0:
 		r.Outcome = store.Partial
-		return &PartialError{Err: errors.Join(failed...)}
+		return &PartialError{Err: JoinFailures(failed)}
 	default:
 		r.Outcome = store.Failed
 	}
-	return errors.Join(failed...)
+	return JoinFailures(failed)
 }
 
 func (e *Engine) finish(ctx context.Context, r *Report, cause error) error {
@@ -206,14 +206,15 @@ type fetchError struct{ error }
 
 func (e *fetchError) Unwrap() error { return e.error }
 
-// logStream says how a stream ended. One that was stopped has not failed; why it was is the cause.
+// logStream says how a stream ended. One that was stopped has not failed; why it was is the cause. Why one has
+// failed is the run's error to say.
 func (e *Engine) logStream(r StreamReport, cause error) {
 	event, message := e.Log.Info(), "stream read"
 	switch {
 	case errors.Is(r.Err, context.Canceled):
 		event, message = event.AnErr("because", cause), "stream not read to its end: stopped"
 	case r.Err != nil:
-		event, message = e.Log.Error().Err(r.Err), "stream not read to its end"
+		event, message = e.Log.Warn(), "stream not read to its end"
 	}
 	event.Str("stream", r.Stream).Bool("full", r.Full).Int64("records", r.Counts.Records).
 		Int64("inserted", r.Counts.Inserted).Int64("changed", r.Counts.Changed).Int64("unchanged", r.Counts.Unchanged).

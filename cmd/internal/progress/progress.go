@@ -2,7 +2,8 @@
 //
 // [Show] is for commands: it draws a bar on a terminal and writes a line every few seconds
 // elsewhere. [Every] is for a caller that writes the line itself, for example to a log. A run reads
-// several streams at the same time; both show the sum of all passes.
+// several streams at the same time; both show the sum of all passes. A pass that begins late adds to
+// what is left. The share shown never falls: it is left out until it has caught up.
 package progress
 
 import (
@@ -30,31 +31,30 @@ func Show(w io.Writer, quiet bool) (show func(pull.Progress), done func()) {
 	return Every(lineInterval, time.Now, func(line string) { fmt.Fprintln(w, line) }), func() {}
 }
 
+// drawBar draws how much is done of what is known to be left, with the same words as the lines.
 func drawBar(w io.Writer) func(pull.Progress) {
-	all := passes{}
+	var all passes
+	began := time.Now()
 	var bar *progressbar.ProgressBar
 	return func(at pull.Progress) {
 		records, total := all.add(at)
 		if bar == nil {
-			bar = progressbar.NewOptions64(total,
-				progressbar.OptionSetWriter(w), progressbar.OptionShowCount(), progressbar.OptionShowIts(),
-				progressbar.OptionSetItsString("records"), progressbar.OptionSetPredictTime(true),
+			bar = progressbar.NewOptions64(100,
+				progressbar.OptionSetWriter(w), progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false),
 				progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionFullWidth(),
 				progressbar.OptionEnableColorCodes(terminal.Colour(w)),
 			)
 		}
-		if total != bar.GetMax64() && total > 0 {
-			bar.ChangeMax64(total)
-		}
-		bar.Describe(fmt.Sprintf("%-18s", at.Stream+" "+at.Pass))
-		_ = bar.Set64(records) // failing to draw the bar must not stop the run
+		line := all.describe(records, total, time.Since(began))
+		_ = bar.Set64(min(all.shown, 99)) // a full one is drawn no more; failing to draw it must not stop the run
+		bar.Describe(line)
 	}
 }
 
 // Every returns a function that calls write with one line of text, at most once per interval. The
 // first call comes after the first interval.
 func Every(interval time.Duration, now func() time.Time, write func(line string)) func(pull.Progress) {
-	all := passes{}
+	var all passes
 	var began, last time.Time
 	return func(at pull.Progress) {
 		records, total := all.add(at)
@@ -66,21 +66,30 @@ func Every(interval time.Duration, now func() time.Time, write func(line string)
 			return
 		}
 		last = t
-		write(describe(records, total, t.Sub(began)))
+		write(all.describe(records, total, t.Sub(began)))
 	}
 }
 
 // passes holds the progress of each pass of a run, by stream and pass.
-type passes map[string]pull.Progress
+type passes struct {
+	at    map[string]pull.Progress
+	shown int64 // percent; the greatest share that was described
+}
 
-// add saves the progress of one pass and returns the sum over all passes: records read, and records
-// in total, which is -1 when the total of some pass is not known.
-func (p passes) add(at pull.Progress) (records, total int64) {
+// add saves the progress of one pass and returns the sum over all passes: records read, which never
+// fall, and records in total, which is -1 when the total of some pass is not known. A pass that is
+// read again from its start keeps the records that it had.
+func (p *passes) add(at pull.Progress) (records, total int64) {
+	if p.at == nil {
+		p.at = map[string]pull.Progress{}
+	}
+	key := at.Stream + " " + at.Pass
+	at.Records = max(at.Records, p.at[key].Records)
 	if at.Finished {
 		at.Total = at.Records
 	}
-	p[at.Stream+" "+at.Pass] = at
-	for _, pass := range p {
+	p.at[key] = at
+	for _, pass := range p.at {
 		records += pass.Records
 		switch {
 		case pass.Total < pass.Records:
@@ -92,13 +101,15 @@ func (p passes) add(at pull.Progress) (records, total int64) {
 	return records, total
 }
 
-func describe(records, total int64, took time.Duration) string {
+// describe leaves the share out while it is smaller than one that was shown before.
+func (p *passes) describe(records, total int64, took time.Duration) string {
 	rate := PerSecond(records, took)
-	if total < records || total == 0 || rate == 0 {
+	if total <= 0 || rate == 0 || 100*records/total < p.shown {
 		return fmt.Sprintf("%d records, %.0f/s", records, rate)
 	}
+	p.shown = 100 * records / total
 	left := time.Duration(float64(total-records)/rate) * time.Second
-	return fmt.Sprintf("%d of %d records (%d %%), %.0f/s, about %s left", records, total, 100*records/total, rate, left)
+	return fmt.Sprintf("%d of %d records (%d %%), %.0f/s, about %s left", records, total, p.shown, rate, left)
 }
 
 // PerSecond returns the rate n / took; 0 when took is not positive.

@@ -29,3 +29,28 @@ func TestEvery(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestNeverBackwards: a pass that begins late, is read again or gets a greater total takes back nothing that was shown.
+func TestNeverBackwards(t *testing.T) {
+	t.Parallel()
+	var all passes
+	var records, percent int64
+	for i, tc := range []struct {
+		at   pull.Progress
+		want string
+	}{
+		{pull.Progress{Stream: "orders", Pass: "live", Records: 50, Total: 100}, "50 of 100 records (50 %), 5/s, about 10s left"},
+		{pull.Progress{Stream: "orders", Pass: "live", Records: 0, Total: 100}, "50 of 100 records (50 %), 5/s, about 10s left"}, // anew
+		{pull.Progress{Stream: "orders", Pass: "live", Records: 90, Total: 100}, "90 of 100 records (90 %), 9/s, about 1s left"},
+		{pull.Progress{Stream: "orders", Pass: "removed", Records: 10, Total: 100}, "100 records, 10/s"}, // half of it
+		{pull.Progress{Stream: "orders", Pass: "removed", Records: 95, Total: 100}, "185 of 200 records (92 %), 18/s, about 0s left"},
+		{pull.Progress{Stream: "orders", Pass: "live", Records: 95, Total: -1}, "190 records, 19/s"},
+		{pull.Progress{Stream: "orders", Pass: "live", Finished: true, Records: 95, Total: -1}, "190 of 195 records (97 %), 19/s, about 0s left"},
+	} {
+		sum, total := all.add(tc.at)
+		if got := all.describe(sum, total, 10*time.Second); got != tc.want || sum < records || all.shown < percent {
+			t.Errorf("%d: %q at %d %%, want %q", i, got, all.shown, tc.want)
+		}
+		records, percent = sum, all.shown
+	}
+}

@@ -12,7 +12,8 @@ import (
 )
 
 type reportJSON struct {
-	RunID   int64        `json:"run_id,omitempty"` // absent in a dry run
+	RunID   int64        `json:"run_id,omitempty"`  // absent in a dry run
+	DryRun  bool         `json:"dry_run,omitempty"` // nothing was written
 	Outcome string       `json:"outcome"`
 	Streams []streamJSON `json:"streams"`
 }
@@ -28,6 +29,7 @@ type streamJSON struct {
 	Requests  int64   `json:"requests"`
 	Seconds   float64 `json:"seconds"`
 	RowsPerS  float64 `json:"rows_per_second"`
+	Outcome   string  `json:"outcome"`
 
 	Repairs []differenceJSON `json:"repairs,omitempty"`
 	Error   string           `json:"error,omitempty"`
@@ -35,18 +37,21 @@ type streamJSON struct {
 
 func newStreamJSON(s pull.StreamReport) streamJSON {
 	out := streamJSON{
-		Stream: s.Stream, Full: s.Full, Seen: s.Counts.Records, New: s.Counts.Inserted, Changed: s.Counts.Changed,
+		Stream: s.Stream, Outcome: string(s.Outcome()), Full: s.Full, Seen: s.Counts.Records, New: s.Counts.Inserted, Changed: s.Counts.Changed,
 		Unchanged: s.Counts.Unchanged, Rejected: s.Counts.Rejected, Requests: s.Requests,
 		Seconds: s.Duration.Seconds(), RowsPerS: progress.PerSecond(s.Counts.Records, s.Duration), Repairs: differencesJSON(s.Repairs),
 	}
-	if s.Err != nil {
+	if s.Outcome() == store.Failed {
 		out.Error = s.Err.Error()
 	}
 	return out
 }
 
-// PrintSync prints the result of a run to w. If records were rejected, it writes their number and
-// the command that lists them to notes.
+// NothingWritten is the last line of a dry run.
+const NothingWritten = "Dry run: nothing was written. The same command without --dry-run writes it."
+
+// PrintSync prints the result of a run to w, and notes what stands beside it: how many records were rejected and the
+// command that lists them, and the last line of a dry run where the result is JSON.
 func PrintSync(w, notes io.Writer, r *pull.Report, asJSON bool) error {
 	if len(r.Streams) == 0 {
 		return nil // the run never started; its error gives the cause
@@ -54,6 +59,18 @@ func PrintSync(w, notes io.Writer, r *pull.Report, asJSON bool) error {
 	if rejected := r.Total().Rejected; rejected > 0 {
 		fmt.Fprintf(notes, "%d records could not be loaded and are kept as they came; see \"solarmirror rejects list\"\n", rejected)
 	}
+	last := w
+	if asJSON {
+		last = notes
+	}
+	if err := printSync(w, r, asJSON); err != nil || !r.DryRun {
+		return err
+	}
+	_, err := fmt.Fprintln(last, "\n"+NothingWritten)
+	return err
+}
+
+func printSync(w io.Writer, r *pull.Report, asJSON bool) error {
 	if asJSON {
 		return printSyncJSON(w, r)
 	}
@@ -61,7 +78,7 @@ func PrintSync(w, notes io.Writer, r *pull.Report, asJSON bool) error {
 }
 
 func printSyncJSON(w io.Writer, r *pull.Report) error {
-	out := reportJSON{RunID: r.RunID, Outcome: string(r.Outcome)}
+	out := reportJSON{RunID: r.RunID, DryRun: r.DryRun, Outcome: string(r.Outcome)}
 	for _, s := range r.Streams {
 		out.Streams = append(out.Streams, newStreamJSON(s))
 	}
@@ -73,9 +90,9 @@ func printSyncTable(w io.Writer, r *pull.Report) error {
 	t := terminal.NewTable("stream", "seen", "new", "changed", "unchanged", "rejected", "requests", "seconds", "rows/s", "outcome")
 	for _, s := range r.Streams {
 		v := newStreamJSON(s)
-		outcome := string(store.OK)
-		if s.Err != nil {
-			outcome = string(store.Failed)
+		outcome := v.Outcome
+		if r.DryRun {
+			outcome += ", nothing written"
 		}
 		t.Add(v.Stream, v.Seen, v.New, v.Changed, v.Unchanged, v.Rejected, v.Requests,
 			fmt.Sprintf("%.1f", v.Seconds), fmt.Sprintf("%.0f", v.RowsPerS), outcome)
@@ -86,7 +103,7 @@ func printSyncTable(w io.Writer, r *pull.Report) error {
 		return err
 	}
 	done := "repaired"
-	if r.RunID == 0 {
+	if r.DryRun {
 		done = "to be repaired"
 	}
 	fmt.Fprintf(w, "\n%d differences %s:\n", repaired, done)

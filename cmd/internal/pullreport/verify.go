@@ -2,7 +2,6 @@ package pullreport
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -35,7 +34,7 @@ func (e *DifferencesError) Error() string {
 // and one is, and a *pull.PartialError when some streams, but not all, could not be read.
 func Discrepancy(list []pull.Verification) error {
 	var found DifferencesError
-	var failed []error
+	var failed []*pull.StreamError
 	for _, v := range list {
 		unexplained := inState(v.Differences, store.Unexplained)
 		found.n += len(unexplained)
@@ -46,14 +45,14 @@ func Discrepancy(list []pull.Verification) error {
 			found.repair = found.repair || d.NeedsRepair()
 		}
 		if v.Err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", v.Stream, v.Err))
+			failed = append(failed, &pull.StreamError{Streams: []string{v.Stream}, Err: v.Err})
 		}
 	}
 	switch {
 	case len(failed) == len(list):
-		return errors.Join(failed...)
+		return pull.JoinFailures(failed)
 	case len(failed) > 0:
-		return &pull.PartialError{Err: errors.Join(failed...)}
+		return &pull.PartialError{Err: pull.JoinFailures(failed)}
 	case found.n > 0:
 		return &found
 	}

@@ -42,11 +42,7 @@ func (s *Status) Print(w io.Writer, asJSON bool) error {
 	for _, t := range s.Tables {
 		tables.Add(t.Table, t.Live, t.Deleted)
 	}
-	runs := terminal.NewTable("run", "command", "started (UTC)", "outcome", "records", "new", "changed", "rejected", "error")
-	for _, r := range s.LastRuns {
-		runs.Add(r.RunID, r.Command, words.Minute(r.StartedAt), r.Outcome, r.Records, r.Inserted, r.Changed, r.Rejected, terminal.Cell(r.Error))
-	}
-	return cmp.Or(streams.Section(w, ""), promises.Section(w, ""), tables.Section(w, ""), runs.Section(w, ""), printDrift(w, s.Drift))
+	return cmp.Or(streams.Section(w, ""), promises.Section(w, ""), tables.Section(w, ""), PrintRuns(w, s.LastRuns), printDrift(w, s.Drift))
 }
 
 func printDrift(w io.Writer, list []drift) error {

@@ -25,7 +25,7 @@ type Status struct {
 	Dialect       *Dialect   `json:"dialect"`           // nil: before the first sync
 	Streams       []stream   `json:"streams"`
 	Tables        []table    `json:"tables"`
-	LastRuns      []run      `json:"last_runs"`
+	LastRuns      []Run      `json:"last_runs"`
 	Drift         []drift    `json:"drift"`
 	Undecided     Undecided  `json:"undecided_statuses"`
 	MartsBehind   bool       `json:"marts_behind"`
@@ -51,19 +51,6 @@ type table struct {
 	Deleted int64  `json:"deleted"`
 }
 
-type run struct {
-	RunID     int64      `json:"run_id"`
-	Command   string     `json:"command"`
-	StartedAt time.Time  `json:"started_at"`
-	Finished  *time.Time `json:"finished_at"`
-	Outcome   string     `json:"outcome"`
-	Records   int64      `json:"records"`
-	Inserted  int64      `json:"inserted"`
-	Changed   int64      `json:"changed"`
-	Rejected  int64      `json:"rejected"`
-	Error     string     `json:"error,omitempty"`
-}
-
 type drift struct {
 	Stream      string    `json:"stream"`
 	Path        string    `json:"path"`
@@ -72,7 +59,7 @@ type drift struct {
 	FirstSeenAt time.Time `json:"first_seen_at"`
 }
 
-const shownRuns = 5 // the last ones
+const shownRuns = 5 // the last ones; a backfill is one
 
 // Read reads the status of a mirror. Ages are relative to now; lists are the configured ones.
 func Read(ctx context.Context, mirror *store.Mirror, lists dealclass.Lists, now time.Time) (*Status, error) {
@@ -117,12 +104,13 @@ func (s *Status) readTables(ctx context.Context, mirror *store.Mirror) error {
 }
 
 func (s *Status) readRuns(ctx context.Context, mirror *store.Mirror) error {
-	runs, err := mirror.Runs(ctx, shownRuns)
-	for _, r := range runs {
-		s.LastRuns = append(s.LastRuns, run{
-			RunID: r.ID, Command: r.Command, StartedAt: r.StartedAt, Finished: words.Known(r.FinishedAt), Outcome: string(r.Outcome),
-			Records: r.Records, Inserted: r.Inserted, Changed: r.Changed, Rejected: r.Rejected, Error: r.Error,
-		})
+	entries, err := mirror.Entries(ctx, shownRuns)
+	if err != nil {
+		return err
+	}
+	windows, err := mirror.Windows(ctx)
+	for _, e := range entries {
+		s.LastRuns = append(s.LastRuns, newRun(e, windows))
 	}
 	return err
 }

@@ -17,7 +17,7 @@ var outcomes = []struct {
 // RunsChart shows how the runs of each day ended. Outcomes that did not happen are left out, but for the good one.
 func (v *view) RunsChart() (template.HTML, error) {
 	days := v.days()
-	c := charts.Chart{Title: "Runs a day, by outcome", Category: "Day", Kind: charts.StackedBars, Labels: days.labels()}
+	c := charts.Chart{Title: v.W.RunsChart, Category: v.W.DayName, Language: v.W.Language, Kind: charts.StackedBars, Labels: days.labels(v.W.Day)}
 	for _, o := range outcomes {
 		values, some := days.sum(v.runs, func(r store.Run) int64 {
 			if r.Outcome == o.outcome {
@@ -26,7 +26,7 @@ func (v *view) RunsChart() (template.HTML, error) {
 			return 0
 		})
 		if some || o.outcome == store.OK {
-			c.Series = append(c.Series, charts.Series{Name: string(o.outcome), Values: values, Tone: o.tone})
+			c.Series = append(c.Series, charts.Series{Name: named(v.W.Outcomes, string(o.outcome)), Values: values, Tone: o.tone})
 		}
 	}
 	return c.HTML()
@@ -35,15 +35,15 @@ func (v *view) RunsChart() (template.HTML, error) {
 // ChangesChart shows what the runs of each day wrote.
 func (v *view) ChangesChart() (template.HTML, error) {
 	days := v.days()
-	c := charts.Chart{Title: "Records written a day", Category: "Day", Kind: charts.StackedBars, Labels: days.labels()}
+	c := charts.Chart{Title: v.W.ChangesChart, Category: v.W.DayName, Language: v.W.Language, Kind: charts.StackedBars, Labels: days.labels(v.W.Day)}
 	for _, change := range []struct {
 		name  string
 		tone  charts.Tone
 		count func(store.Run) int64
 	}{
-		{"new", charts.Neutral, func(r store.Run) int64 { return r.Inserted }},
-		{"changed", charts.Neutral, func(r store.Run) int64 { return r.Changed }},
-		{"gone", charts.Muted, func(r store.Run) int64 { return r.Deleted }},
+		{v.W.New, charts.Neutral, func(r store.Run) int64 { return r.Inserted }},
+		{v.W.Changed, charts.Neutral, func(r store.Run) int64 { return r.Changed }},
+		{v.W.Gone, charts.Muted, func(r store.Run) int64 { return r.Deleted }},
 	} {
 		values, _ := days.sum(v.runs, change.count)
 		c.Series = append(c.Series, charts.Series{Name: change.name, Values: values, Tone: change.tone})
@@ -63,10 +63,10 @@ func (v *view) days() calendar {
 	return days
 }
 
-func (c calendar) labels() []string {
+func (c calendar) labels(layout string) []string {
 	list := make([]string, len(c))
 	for i, day := range c {
-		list[i] = day.Format("2 Jan")
+		list[i] = day.Format(layout)
 	}
 	return list
 }

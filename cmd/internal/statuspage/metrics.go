@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,11 +18,16 @@ import (
 type Requests struct {
 	took    *prometheus.HistogramVec
 	retries *prometheus.CounterVec
+	now     func() time.Time
+
+	mu       sync.Mutex
+	troubles map[string]*trouble // by list
 }
 
-// NewRequests returns counts that stand at nothing.
-func NewRequests() *Requests {
+// NewRequests returns counts that stand at nothing. now is the clock.
+func NewRequests(now func() time.Time) *Requests {
 	return &Requests{
+		now: now, troubles: map[string]*trouble{},
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "solarmirror_platform_request_duration_seconds", Help: "How long requests to the platform took, by method and status of the answer (0: none came).",
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
@@ -34,6 +40,7 @@ func NewRequests() *Requests {
 
 // Observe counts one request.
 func (r *Requests) Observe(e platform.Exchange) {
+	r.watch(e)
 	r.took.WithLabelValues(e.Method, strconv.Itoa(e.Status)).Observe(e.Took.Seconds())
 	retries := r.retries.WithLabelValues(e.Method)
 	if e.Attempt > 1 {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
@@ -26,7 +27,8 @@ var pageHTML string
 
 func (s *site) page(w http.ResponseWriter, r *http.Request) {
 	snap := s.at(r.Context())
-	v := &view{snapshot: snap, Options: s.Options, Jobs: s.Jobs()}
+	jobs := s.Jobs()
+	v := &view{snapshot: snap, Options: s.Options, W: textsFor(r), Jobs: jobs, troubles: s.Requests.lasting(jobs, s.Now())}
 	var page bytes.Buffer
 	if err := v.template().Execute(&page, v); err != nil {
 		s.Log.Error().Err(err).Msg("the status page could not be made")
@@ -34,6 +36,7 @@ func (s *site) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Vary", "Accept-Language")
 	_, _ = w.Write(page.Bytes()) // the reader may have gone
 }
 
@@ -41,11 +44,13 @@ func (s *site) page(w http.ResponseWriter, r *http.Request) {
 type view struct {
 	*snapshot
 	Options
-	Jobs []schedule.Status
+	W        *texts
+	Jobs     []schedule.Status
+	troubles map[string]trouble // that last, by list
 }
 
 // parsed knows the names of the functions; each view brings its own, which know its moment and zone.
-var parsed = template.Must(template.New("page").Funcs((&view{}).functions()).Parse(pageHTML))
+var parsed = template.Must(template.New("page").Funcs((&view{W: english}).functions()).Parse(pageHTML))
 
 func (v *view) template() *template.Template {
 	return template.Must(parsed.Clone()).Funcs(v.functions())
@@ -53,14 +58,32 @@ func (v *view) template() *template.Template {
 
 func (v *view) functions() template.FuncMap {
 	return template.FuncMap{
-		"moment": v.moment,
-		"ago":    v.ago,
-		"number": func(n int64) string { return charts.English.Number(float64(n), 0) },
-		"bytes":  func(n int64) string { return humanize.IBytes(uint64(max(n, 0))) },
-		"took":   words.Age,
-		"tone":   tone,
-		"span":   span,
+		"moment":  v.moment,
+		"ago":     v.ago,
+		"number":  v.number,
+		"bytes":   v.bytes,
+		"took":    v.age,
+		"tone":    tone,
+		"span":    span,
+		"stream":  v.streamName,
+		"job":     v.jobName,
+		"outcome": func(o any) string { return named(v.W.Outcomes, fmt.Sprint(o)) },
+		"state":   func(s outbox.State) string { return named(v.W.States, string(s)) },
+		"kind":    func(k string) string { return named(v.W.Kinds, k) },
 	}
+}
+
+func (v *view) streamName(name string) string { return named(v.W.StreamNames, name) }
+func (v *view) jobName(name string) string    { return named(v.W.JobNames, name) }
+func (v *view) number(n int64) string         { return v.W.Language.Number(float64(n), 0) }
+func (v *view) age(d time.Duration) string    { return words.AgeIn(d, v.W.Under, v.W.Days) }
+
+func (v *view) bytes(n int64) string {
+	text := humanize.IBytes(uint64(max(n, 0)))
+	if v.W.Language == charts.Portuguese {
+		return strings.Replace(text, ".", ",", 1)
+	}
+	return text
 }
 
 func (v *view) BaseURL() string  { return v.baseURL }
@@ -77,9 +100,9 @@ func (v *view) Unreadable() string {
 // moment is a time to the minute in the page's zone, as an element that also says it exactly.
 func (v *view) moment(t time.Time) template.HTML {
 	if t.IsZero() {
-		return "never"
+		return template.HTML(v.W.Never)
 	}
-	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.UTC().Format(time.RFC3339), t.In(v.Zone).Format("2 Jan 15:04")))
+	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.UTC().Format(time.RFC3339), t.In(v.Zone).Format(v.W.Moment)))
 }
 
 // ago says how long before the page was made, or after it, as exactly as matters.
@@ -88,9 +111,9 @@ func (v *view) ago(t time.Time) string {
 		return ""
 	}
 	if d := t.Sub(v.taken); d > 0 {
-		return "in " + words.Age(d)
+		return fmt.Sprintf(v.W.In, v.age(d))
 	}
-	return words.Age(v.taken.Sub(t)) + " ago"
+	return fmt.Sprintf(v.W.Ago, v.age(v.taken.Sub(t)))
 }
 
 func span(from, to time.Time) time.Duration { return to.Sub(from) }
@@ -117,22 +140,38 @@ func withoutQuotes(text string) string { return quoted.ReplaceAllString(text, `"
 // streamView is a stream in words.
 type streamView struct {
 	store.Freshness
-	Loading string // how much of the first load is done; "" when that is over or not known
-	Next    string // when it is read next; "" where there is no worker
-	Stale   bool
+	Share   float64 // percent of the first load; 0 when that is over or not known
+	Loading string  // the same in words
+	Next    string  // when it is read next; "" where there is no worker
+	Tone    string  // of its card
 }
 
 func (v *view) Streams() []streamView {
 	list := make([]streamView, len(v.streams))
 	for i, s := range v.streams {
 		list[i] = streamView{
-			Freshness: s, Next: v.nextRun(s.Stream.Name), Stale: v.isStale(s),
+			Freshness: s, Next: v.nextRun(s.Stream.Name), Tone: v.streamTone(s),
 		}
 		if !math.IsNaN(s.Loaded) {
-			list[i].Loading = charts.English.Number(s.Loaded, 1)
+			list[i].Share = s.Loaded
+			list[i].Loading = v.W.Language.Number(s.Loaded, 1)
 		}
 	}
 	return list
+}
+
+// streamTone colours a card by the worst that is known of the stream.
+func (v *view) streamTone(s store.Freshness) string {
+	_, fails := v.troubles[s.Stream.Name]
+	switch last := tone(s.LastOutcome); {
+	case v.isStale(s), last == "bad":
+		return "bad"
+	case fails, last == "warning":
+		return "warning"
+	case s.CompleteThrough.IsZero():
+		return "muted"
+	}
+	return "good"
 }
 
 // nextRun says when the first of the jobs that read a stream does so next.
@@ -142,7 +181,7 @@ func (v *view) nextRun(stream string) string {
 		switch {
 		case !slices.Contains(v.Readers[stream], j.Name):
 		case j.Running:
-			return "now"
+			return v.W.Now
 		case !j.Next.IsZero() && (next.IsZero() || j.Next.Before(next)):
 			next = j.Next
 		}
@@ -151,7 +190,7 @@ func (v *view) nextRun(stream string) string {
 	case len(v.Jobs) == 0:
 		return ""
 	case next.IsZero():
-		return "not on schedule"
+		return v.W.NotScheduled
 	}
 	return v.ago(next)
 }
@@ -162,7 +201,7 @@ func (v *view) isStale(s store.Freshness) bool {
 
 // runView is a run in words.
 type runView struct {
-	store.Run
+	store.Entry
 	Error string // without other people's words
 }
 
@@ -171,8 +210,8 @@ const shownRuns = 10
 
 func (v *view) Runs() []runView {
 	list := make([]runView, 0, shownRuns)
-	for _, r := range v.runs[:min(len(v.runs), shownRuns)] {
-		list = append(list, runView{Run: r, Error: withoutQuotes(r.Error)})
+	for _, e := range v.entries[:min(len(v.entries), shownRuns)] {
+		list = append(list, runView{Entry: e, Error: withoutQuotes(e.Error)})
 	}
 	return list
 }

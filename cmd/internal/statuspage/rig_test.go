@@ -3,6 +3,7 @@ package statuspage
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"solarmirror/schema"
 	"solarmirror/store"
 	"solarmirror/store/outbox"
 	"solarmirror/sync/platform"
@@ -48,7 +50,7 @@ func (w *world) now() time.Time { return w.clock }
 
 // options are those of a page over the world.
 func (w *world) options() Options {
-	requests := NewRequests()
+	requests := NewRequests(func() time.Time { return now })
 	for i := range 40 {
 		requests.Observe(platform.Exchange{Method: "GET", Status: 200, Took: time.Duration(20*i) * time.Millisecond, Attempt: 1})
 	}
@@ -93,6 +95,64 @@ func (w *world) fill(t testing.TB) {
 	must(t, err)
 	must(t, mirror.Close())
 	w.queue(t)
+}
+
+// fillWell gives the world streams that are fresh, and one run that succeeded.
+func (w *world) fillWell(t testing.TB) {
+	t.Helper()
+	w.clock = now.Add(-time.Hour)
+	mirror, err := store.Open(t.Context(), w.mirror(), store.Options{Now: w.now})
+	must(t, err)
+	w.write(t, mirror, func(tx *store.Tx) error {
+		for _, s := range schema.Streams {
+			for _, pass := range s.Passes {
+				if err := tx.SetWatermark(store.Watermark{Stream: s.Name, Pass: pass, CompleteThrough: now.Add(-time.Minute), LastFullScanAt: now}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	w.run(t, mirror, 0)
+	must(t, mirror.Close())
+}
+
+// refused is what a client says of a platform that is down.
+const refused = "dial tcp 192.0.2.7:443: connect: connection refused"
+
+// inOutage gives the world a platform that went down after all was well: a sync has tried for two minutes, and a full
+// read and a verification before it have failed.
+func (w *world) inOutage(t testing.TB) Options {
+	t.Helper()
+	w.fillWell(t)
+	mirror, err := store.Open(t.Context(), w.mirror(), store.Options{Now: w.now})
+	must(t, err)
+	for i, command := range []string{"full_equipments", "verify"} {
+		w.clock = now.Add(time.Duration(i-10) * time.Minute)
+		run, err := mirror.StartRun(t.Context(), command, store.TriggerSchedule)
+		must(t, err)
+		must(t, mirror.FinishRun(t.Context(), run.ID, store.Ending{
+			Outcome: store.Failed, Streams: map[string]store.Outcome{"equipments": store.Failed},
+			Error: fmt.Sprintf("orders, equipments: GET /api/v2/list/%d: %s (8 attempts); check the network", i, refused),
+		}))
+	}
+	w.clock = now.Add(-2 * time.Minute)
+	_, err = mirror.StartRun(t.Context(), "sync", store.TriggerSchedule)
+	must(t, errors.Join(err, mirror.Close()))
+	o := w.options()
+	clock := now.Add(-111 * time.Second)
+	o.Requests = NewRequests(func() time.Time { return clock })
+	for i := range 21 {
+		o.Requests.Observe(platform.Exchange{Method: "GET", List: []string{"orders", "budgets", "equipments"}[i%3], Attempt: 1 + i/3, Failure: refused})
+		clock = clock.Add(5 * time.Second)
+	}
+	o.Jobs = func() []schedule.Status {
+		return []schedule.Status{
+			{Name: "sync", Spec: "*/15 * * * *", Next: now.Add(13 * time.Minute), Running: true, LastStart: now.Add(-2 * time.Minute)},
+			{Name: "full_equipments", Spec: "0 * * * *", Next: now.Add(50 * time.Minute), LastStart: now.Add(-10 * time.Minute), LastOutcome: schedule.Failed, LastTook: time.Minute},
+		}
+	}
+	return o
 }
 
 func (w *world) run(t testing.TB, mirror *store.Mirror, i int) {

@@ -19,6 +19,7 @@ type snapshot struct {
 	baseURL string
 	streams []store.Freshness
 	runs    []store.Run // of the days shown, the newest first
+	entries []store.Entry
 	totals  []store.RunTotal
 	windows []store.Window
 	drift   []store.DriftRecord
@@ -98,6 +99,7 @@ func (s *snapshot) readLedger(ctx context.Context, o Options, tally *store.RunTa
 	if s.runs, err = mirror.RunsSince(ctx, firstDay(s.taken, o.Zone)); err != nil {
 		return err
 	}
+	s.entries = store.Entries(s.runs)
 	if s.totals, err = tally.Totals(ctx, mirror); err != nil {
 		return err
 	}

@@ -16,6 +16,9 @@
 // Old data does not make a worker unready: whoever takes it out of service for that takes away the page that says why. Freshness is a metric,
 // and "solarmirror status --max-age" is a check.
 //
+// The page is in Portuguese or English, as the browser prefers, and loads itself again every half minute without a script. What one
+// cause does in many places, such as an outage of the platform, is one problem on it: see faults. It shows while the jobs still try.
+//
 // # What it must not do
 //
 // Nothing here writes: there are GET and HEAD, and no operation behind them. No personal data is shown: companies are counted, or
@@ -149,7 +152,9 @@ func (s *site) ready(w http.ResponseWriter, r *http.Request) {
 	if err := s.at(r.Context()).err; err != nil {
 		reasons = append(reasons, err.Error())
 	}
-	reasons = append(reasons, lateJobs(s.Jobs(), s.Now())...)
+	for _, j := range lateJobs(s.Jobs(), s.Now()) {
+		reasons = append(reasons, fmt.Sprintf("the schedule is not kept: %s was due at %s", j.Name, j.Next.UTC().Format(time.RFC3339)))
+	}
 	if len(reasons) == 0 {
 		fmt.Fprintln(w, "ready")
 		return
@@ -162,10 +167,10 @@ func (s *site) ready(w http.ResponseWriter, r *http.Request) {
 // running, misses nothing.
 const lateness = 2 * time.Minute
 
-func lateJobs(jobs []schedule.Status, now time.Time) (late []string) {
+func lateJobs(jobs []schedule.Status, now time.Time) (late []schedule.Status) {
 	for _, j := range jobs {
 		if !j.Next.IsZero() && !j.Running && !j.Waiting && now.Sub(j.Next) > lateness {
-			late = append(late, fmt.Sprintf("the schedule is not kept: %s was due at %s", j.Name, j.Next.UTC().Format(time.RFC3339)))
+			late = append(late, j)
 		}
 	}
 	return late

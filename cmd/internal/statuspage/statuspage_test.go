@@ -4,14 +4,19 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"solarmirror/schema"
-	"solarmirror/store"
+	"github.com/google/go-cmp/cmp"
+
+	"solarmirror/sync/platform"
 	"solarmirror/sync/schedule"
 )
 
@@ -83,8 +88,8 @@ func TestPage(t *testing.T) {
 	}
 	balanced(t, page)
 	for _, want := range []string{
-		"Companies in doubt: 2.", "Budgets are 5 h old", "Equipments have not been read to their end yet", "first load 62.1%",
-		`<p class="figure">4 min ago</p>`, "orders that could not be loaded and are kept as they came: 3.", "Runs a day, by outcome", "Records written a day", "7 of 9 windows",
+		"Companies in doubt: 2.", "Not up to date: Budgets (5 h old).", "Not read to their end yet: Equipment.", "first load 62.1%",
+		`<p class="figure">4 min ago</p>`, "Records that could not be loaded and are kept as they came: Orders 3.", "Runs a day, by outcome", "Records written a day", "7 of 9 windows",
 		"2024-01-01</span> to <span class=\"date\">2024-10-01", "weaker promise", "outbox show 2</code> sent 26 h ago", "/customData/*/field00", "and 2 more", ">waiting<",
 		"<dt>Next run</dt><dd>in 11 min<", "<dt>Next run</dt><dd>not on schedule<", "<dt>Next run</dt><dd>now<",
 		"mirrors https://sales.example.com", "v1.2.3 (abcdef0)", "America/Sao_Paulo", "saying &#34;…&#34;",
@@ -100,6 +105,112 @@ func TestPage(t *testing.T) {
 	}
 	if doubt, fresh := strings.Index(page, "in doubt"), strings.Index(page, "5 h old"); doubt > fresh {
 		t.Error("the companies in doubt do not come first")
+	}
+}
+
+// TestOutage: a platform that is down is one problem, however many streams and jobs it stops, and while a job still
+// tries it is one as well.
+func TestOutage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	o := w.inOutage(t)
+	page := get(t, New(o), "/").Body.String()
+	balanced(t, page)
+	for _, want := range []string{
+		`<section class="verdict bad"`, "1 to look at", "Requests to the platform fail: 21 tries in 111 s (Orders, Budgets, Equipment).",
+		"The last run failed: Verification 9 min ago, Full read of equipment 10 min ago.", `<q lang="en">` + refused + "</q>", "<code>solarmirror doctor</code>",
+		`<article class="card warning"><h3>Orders`, `<article class="card bad"><h3>Equipment`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q:\n%s", want, page)
+		}
+	}
+	if strings.Contains(page, "All is well") || strings.Count(page, `<li class="`) != 1 {
+		t.Errorf("an outage is not one line:\n%s", page)
+	}
+}
+
+// TestTries: tries that fail make the page amber after a minute, for as long as a job makes them, until one succeeds.
+func TestTries(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fillWell(t)
+	start := now.Add(-5 * time.Minute)
+	fails := platform.Exchange{Method: "GET", List: "orders", Failure: `the platform answered 503, saying "Ana"`}
+	answers := platform.Exchange{Method: "GET", List: "orders", Status: 400}
+	for name, tc := range map[string]struct {
+		running bool
+		tries   map[time.Duration]platform.Exchange // by how long before now
+		amber   string
+	}{
+		"for two minutes": {true, map[time.Duration]platform.Exchange{2 * time.Minute: fails, time.Second: fails}, "2 tries in 2 min (Orders)."},
+		"for 50 seconds":  {true, map[time.Duration]platform.Exchange{50 * time.Second: fails, time.Second: fails}, ""},
+		"then answered":   {true, map[time.Duration]platform.Exchange{2 * time.Minute: fails, time.Minute: fails, time.Second: answers}, ""},
+		"then cancelled":  {true, map[time.Duration]platform.Exchange{2 * time.Minute: fails, time.Second: {Method: "GET", List: "orders"}}, "1 tries in 2 min (Orders)."},
+		"by an old job":   {true, map[time.Duration]platform.Exchange{9 * time.Minute: fails, 6 * time.Minute: fails}, ""},
+		"and none runs":   {false, map[time.Duration]platform.Exchange{2 * time.Minute: fails, time.Second: fails}, ""},
+	} {
+		o := w.options()
+		var at time.Time
+		o.Requests = NewRequests(func() time.Time { return at })
+		for _, before := range slices.Backward(slices.Sorted(maps.Keys(tc.tries))) {
+			at = now.Add(-before)
+			o.Requests.Observe(tc.tries[before])
+		}
+		o.Jobs = func() []schedule.Status {
+			return []schedule.Status{{Name: "sync", Running: tc.running, LastStart: start}}
+		}
+		page := get(t, New(o), "/").Body.String()
+		amber := strings.Contains(page, `<section class="verdict warning"`)
+		if amber != (tc.amber != "") || !strings.Contains(page, tc.amber) || amber == strings.Contains(page, "All is well") {
+			t.Errorf("%s:\n%s", name, page)
+		}
+		if amber && !strings.Contains(page, "the platform answered 503, saying &#34;…&#34;") {
+			t.Errorf("%s: the cause is not told:\n%s", name, page)
+		}
+	}
+}
+
+// TestLanguages: the page speaks the browser's language, shows no word of the configuration, and loads itself again.
+func TestLanguages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill(t)
+	o := w.options()
+	for header, want := range map[string]string{"": "en", "de, fr;q=0.5": "en", "pt-BR,pt;q=0.9,en;q=0.8": "pt-BR", "en;q=0.5, pt;q=0.9": "pt-BR", "en-GB,pt;q=0.5": "en"} {
+		answer := httptest.NewRecorder()
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		request.Host = "localhost"
+		request.Header.Set("Accept-Language", header)
+		New(o).ServeHTTP(answer, request)
+		page := answer.Body.String()
+		balanced(t, page)
+		if !strings.Contains(page, `<html lang="`+want+`">`) || answer.Header().Get("Vary") != "Accept-Language" {
+			t.Errorf("%q: no page in %s", header, want)
+		}
+		if !strings.Contains(page, `<meta http-equiv="refresh" content="30"/>`) {
+			t.Error("the page does not load itself again")
+		}
+		for _, word := range []string{"full_equipments", "full_requests", ">push<", "equipments<", ">ambiguous<", ">unknown<", "%!"} {
+			if strings.Contains(page, word) {
+				t.Errorf("the page in %s shows %s", want, word)
+			}
+		}
+	}
+	for _, same := range []func(*texts) map[string]string{
+		func(w *texts) map[string]string { return w.StreamNames }, func(w *texts) map[string]string { return w.JobNames },
+		func(w *texts) map[string]string { return w.States }, func(w *texts) map[string]string { return w.Kinds },
+	} {
+		if d := cmp.Diff(slices.Sorted(maps.Keys(same(english))), slices.Sorted(maps.Keys(same(portuguese)))); d != "" {
+			t.Error(d)
+		}
+	}
+	for i := range reflect.TypeFor[texts]().NumField() {
+		field := reflect.TypeFor[texts]().Field(i).Name
+		en, pt := reflect.ValueOf(*english).Field(i), reflect.ValueOf(*portuguese).Field(i)
+		if pt.IsZero() || field != "Language" && en.IsZero() {
+			t.Errorf("%s has no words", field)
+		}
 	}
 }
 
@@ -205,21 +316,7 @@ func TestReady(t *testing.T) {
 func TestNothingToLookAt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.clock = now.Add(-time.Hour)
-	mirror, err := store.Open(t.Context(), w.mirror(), store.Options{Now: w.now})
-	must(t, err)
-	w.write(t, mirror, func(tx *store.Tx) error {
-		for _, s := range schema.Streams {
-			for _, pass := range s.Passes {
-				if err := tx.SetWatermark(store.Watermark{Stream: s.Name, Pass: pass, CompleteThrough: now.Add(-time.Minute), LastFullScanAt: now}); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-	w.run(t, mirror, 0)
-	must(t, mirror.Close())
+	w.fillWell(t)
 	o := w.options()
 	o.Jobs = nil
 	page := get(t, New(o), "/").Body.String()

@@ -26,7 +26,8 @@ type Browser struct {
 type View struct {
 	Width, Height int // in CSS pixels
 	Dark          bool
-	Paper         bool // as it is laid out for printing
+	Paper         bool   // as it is laid out for printing
+	Language      string // that the browser prefers, as Accept-Language has it; "" for its own
 }
 
 // Sight is what the browser made of a page.
@@ -35,6 +36,7 @@ type Sight struct {
 	Complaints   []string // what stands in the console: refused style sheets, answers that are errors
 	Requests     []string // what the page asked for beside itself
 	Collisions   []string // texts of drawings that cover one another, or are cut off
+	Scrolling    []string // what scrolls sideways by itself, so that a part of it is not seen
 }
 
 // screenshots names the directory that pictures of everything looked at are kept in, for people; nothing is kept where it is not set.
@@ -174,15 +176,7 @@ func (b *Browser) Look(name, url string, v View) Sight {
 	}
 	b.decode(tab.do("Page.getLayoutMetrics", nil), &layout)
 	s.ContentWidth = int(layout.CSSContentSize.Width)
-	var found struct {
-		Result           struct{ Value []string }
-		ExceptionDetails json.RawMessage
-	}
-	b.decode(tab.do("Runtime.evaluate", map[string]any{"expression": collisions, "returnByValue": true}), &found)
-	if found.ExceptionDetails != nil {
-		b.t.Fatalf("looking for collisions: %s", found.ExceptionDetails)
-	}
-	s.Collisions = found.Result.Value
+	s.Collisions, s.Scrolling = tab.list(collisions), tab.list(scrolling)
 	if dir := os.Getenv(screenshots); dir != "" {
 		var picture struct{ Data []byte } // base64, as encoding/json has it
 		clip := map[string]any{"x": 0, "y": 0, "width": layout.CSSContentSize.Width, "height": layout.CSSContentSize.Height, "scale": 1}
@@ -194,6 +188,29 @@ func (b *Browser) Look(name, url string, v View) Sight {
 	}
 	return s
 }
+
+// list evaluates a script that lists texts.
+func (t *tab) list(script string) []string {
+	t.t.Helper()
+	var found struct {
+		Result           struct{ Value []string }
+		ExceptionDetails json.RawMessage
+	}
+	t.decode(t.do("Runtime.evaluate", map[string]any{"expression": script, "returnByValue": true}), &found)
+	if found.ExceptionDetails != nil {
+		t.t.Fatalf("%.40s: %s", script, found.ExceptionDetails)
+	}
+	return found.Result.Value
+}
+
+// scrolling is a script that lists the elements whose content is wider than they are, folded ones too.
+const scrolling = `[...document.querySelectorAll("body *")].filter(e => {
+	const folded = e.closest("details:not([open])")
+	if (folded) folded.open = true
+	const wide = e.clientWidth > 1 && e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX != "visible"
+	if (folded) folded.open = false
+	return wide
+}).map(e => e.tagName + "." + e.className + ": " + e.textContent.slice(0, 60))`
 
 // Print returns the page at url as PDF, printed on A4 with the browser's own settings: no backgrounds.
 func (b *Browser) Print(url string) []byte {
@@ -260,6 +277,9 @@ func (t *tab) show(url string, v View) {
 	t.t.Helper()
 	for _, domain := range []string{"Page.enable", "Log.enable", "Runtime.enable", "Network.enable"} {
 		t.do(domain, nil)
+	}
+	if v.Language != "" {
+		t.do("Network.setExtraHTTPHeaders", map[string]any{"headers": map[string]string{"Accept-Language": v.Language}})
 	}
 	t.do("Emulation.setScriptExecutionDisabled", map[string]any{"value": true})
 	t.do("Emulation.setDeviceMetricsOverride", map[string]any{"width": v.Width, "height": v.Height, "deviceScaleFactor": 1, "mobile": v.Width < 600})

@@ -9,10 +9,13 @@ import (
 
 // Age formats d in the largest unit that gives at least 2, rounded down: "under 1 s", "119 s",
 // "2 min", "47 h", "2 days". A negative d, from clocks that differ, is "under 1 s".
-func Age(d time.Duration) string {
+func Age(d time.Duration) string { return AgeIn(d, "under 1 s", "days") }
+
+// AgeIn is Age with the words of another language.
+func AgeIn(d time.Duration, under, days string) string {
 	switch {
 	case d < time.Second:
-		return "under 1 s"
+		return under
 	case d < 2*time.Minute:
 		return fmt.Sprintf("%d s", int(d.Seconds()))
 	case d < 2*time.Hour:
@@ -20,7 +23,7 @@ func Age(d time.Duration) string {
 	case d < 48*time.Hour:
 		return fmt.Sprintf("%d h", int(d.Hours()))
 	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
+	return fmt.Sprintf("%d %s", int(d.Hours()/24), days)
 }
 
 // Bytes formats a size: "512 bytes", "1.5 MiB", "2.0 GiB".
