@@ -70,9 +70,23 @@ func (c Creation) ahead(r Row) bool {
 
 // Known returns the rows of company_creations by intent id.
 func (c *Creations) Known(ctx context.Context) (map[string]Creation, error) {
+	return readKnown(ctx, c.db, c.path)
+}
+
+// ReadKnown is [Creations.Known] of a mirror with a schema of any version, which it only reads.
+func ReadKnown(ctx context.Context, mirror string) (map[string]Creation, error) {
+	db, err := sqlitefile.OpenUnguarded(mirror, "ro")
+	if err != nil {
+		return nil, err
+	}
+	known, err := readKnown(ctx, db, mirror)
+	return known, errors.Join(err, db.Close())
+}
+
+func readKnown(ctx context.Context, q sqlitefile.Querier, path string) (map[string]Creation, error) {
 	var list []Creation
-	if err := c.db.SelectContext(ctx, &list, "SELECT intent_id, state, attempts, revision FROM company_creations"); err != nil {
-		return nil, fmt.Errorf("read company_creations: %w", sqlitefile.Explain(c.path, err))
+	if err := q.SelectContext(ctx, &list, "SELECT intent_id, state, attempts, revision FROM company_creations"); err != nil {
+		return nil, fmt.Errorf("read company_creations: %w", sqlitefile.Explain(path, err))
 	}
 	known := make(map[string]Creation, len(list))
 	for _, one := range list {

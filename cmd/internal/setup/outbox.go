@@ -15,6 +15,9 @@ import (
 
 // Outbox opens the configured outbox with its sealing key, if one is configured.
 func Outbox(ctx context.Context, c config.Config, log zerolog.Logger, now func() time.Time) (*outbox.Outbox, error) {
+	if err := FinishRestore(ctx, c, log, false); err != nil {
+		return nil, err
+	}
 	o := outbox.Options{Now: now, Log: log}
 	if c.Outbox.KeyFile != "" {
 		key, err := outbox.ReadSealingKey(ctx, c.Outbox.KeyFile)
@@ -38,6 +41,9 @@ func Creations(ctx context.Context, c config.Config) (*outbox.Creations, error) 
 // WithPusher acquires the outbox's lock, sets the outbox, the mirror and the retention times of p,
 // and calls work. The caller has set the client, clock and log of p.
 func WithPusher(ctx context.Context, c config.Config, p *push.Pusher, wait bool, work func() error) error {
+	if err := FinishRestore(ctx, c, p.Log, wait); err != nil {
+		return err
+	}
 	box, err := Outbox(ctx, c, p.Log, p.Now)
 	if err != nil {
 		return err
