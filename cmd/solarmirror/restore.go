@@ -120,7 +120,7 @@ func (a *app) printRestored(o publish.RestoreOptions, done *publish.Restored) er
 		}
 	}
 	if done.Doubts > 0 {
-		fmt.Fprintf(a.stdout, "%d companies are in doubt, since they may have been sent: %s outbox list ambiguous\n", done.Doubts, buildinfo.Command())
+		fmt.Fprintf(a.stdout, "Companies in doubt, since they may have been sent: %d. To see them: %s outbox list ambiguous\n", done.Doubts, buildinfo.Command())
 	}
 	_, err := fmt.Fprintf(a.stdout, "\nNext: %s sync\n", buildinfo.Command())
 	return err

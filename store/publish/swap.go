@@ -181,13 +181,18 @@ func (s *swap) giveUp() error {
 	return errors.Join(errs...)
 }
 
-// keep gives the database a second name, and the side files that a damaged one may have.
+// keptFiles are the suffixes of the files that a kept database consists of. One that SQLite can
+// read has no side files by then.
+var keptFiles = []string{"", "-journal", "-wal"}
+
+// keep gives the database a second name.
 func (s *swap) keep(r replacement) error {
-	for _, tail := range append([]string{""}, sideFiles...) {
+	for _, tail := range keptFiles {
 		switch err := os.Link(r.Path+tail, r.Kept+tail); {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			return fmt.Errorf("keep the database that is replaced, for which the disk must know hard links: %w", err)
+		case tail != "":
 		case r.Outbox:
 			s.done.KeptOutbox = r.Kept
 		default:
@@ -232,7 +237,7 @@ func (s *swap) undo() error {
 	var errs []error
 	for _, r := range s.journal.Files {
 		errs = append(errs, removeDatabase(r.Staged))
-		for _, tail := range append([]string{""}, sideFiles...) {
+		for _, tail := range keptFiles {
 			if sameFile(r.Path+tail, r.Kept+tail) {
 				errs = append(errs, os.Remove(r.Kept+tail))
 			}
