@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -94,7 +95,9 @@ func TestKilledRestore(t *testing.T) {
 func TestRestoreStops(t *testing.T) {
 	t.Parallel()
 	rig := newRestoreRig(t)
-	for _, orphan := range []bool{false, true} {
+	_, wal := rig.withWAL("c")
+	rig.write("b")
+	for _, orphan := range [][]byte{nil, wal} {
 		for n, more := 1, true; more; n++ {
 			for m := 0; ; m++ {
 				stopped, left := stopRestore(rig.clone(), orphan, n, m)
@@ -107,15 +110,15 @@ func TestRestoreStops(t *testing.T) {
 	}
 }
 
-// stopRestore returns whether the finishing restore was stopped before its end, and whether the
+// stopRestore stops a restore after n steps, and the one that finishes it after m. orphan is a WAL
+// to leave without its mirror, or nil. It returns whether the finishing restore was stopped before its end, and whether the
 // restore itself was.
-func stopRestore(r *restoreRig, orphan bool, n, m int) (finishingStopped, stopped bool) {
+func stopRestore(r *restoreRig, orphan []byte, n, m int) (finishingStopped, stopped bool) {
 	t := r.t
 	t.Helper()
-	const wal = "what the WAL holds"
-	if orphan {
+	if orphan != nil {
 		must(t, os.Remove(r.mirror))
-		must(t, os.WriteFile(r.mirror+"-wal", []byte(wal), 0o600))
+		must(t, os.WriteFile(r.mirror+"-wal", orphan, 0o600))
 	}
 	s, err := newSwap(t.Context(), r.options(r.backup("a")))
 	must(t, err)
@@ -135,16 +138,16 @@ func stopRestore(r *restoreRig, orphan bool, n, m int) (finishingStopped, stoppe
 	must(t, err)
 	unchanged := strings.Contains(did, "undone")
 	switch {
-	case unchanged && orphan:
+	case unchanged && orphan != nil:
 		if got := stateOf(t, r.outbox); got != "b" {
 			t.Errorf("the outbox has the state %q", got)
 		}
-		if text, err := os.ReadFile(r.mirror + "-wal"); err != nil || string(text) != wal {
-			t.Errorf("the WAL has changed to %q, %v", text, err)
+		if left, err := os.ReadFile(r.mirror + "-wal"); err != nil || !bytes.Equal(left, orphan) {
+			t.Errorf("the WAL has changed: %d bytes, %v", len(left), err)
 		}
 	case unchanged:
 		r.mustHave("bb", "m.db", "o.db", "o.db.sends")
-	case orphan:
+	case orphan != nil:
 		r.mustHave("aa", "m.db", "m.db"+replaced+"-wal", "o.db", "o.db"+replaced, "o.db.sends")
 	default:
 		r.mustHave("aa", "m.db", "m.db"+replaced, "o.db", "o.db"+replaced, "o.db.sends")
