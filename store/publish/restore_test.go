@@ -182,8 +182,8 @@ func TestRestore(t *testing.T) {
 	r.write("d") // both are written to as before
 }
 
-// TestRestoreOneFile restores one of the two, to where there is none, and from a directory without
-// a copy of the outbox.
+// TestRestoreOneFile restores one of the two; then, to where there is none, a mirror of an older
+// version from a directory without a copy of the outbox.
 func TestRestoreOneFile(t *testing.T) {
 	t.Parallel()
 	r := newRestoreRig(t)
@@ -192,6 +192,7 @@ func TestRestoreOneFile(t *testing.T) {
 	must(t, err)
 	r.mustHave("ba", "m.db", "o.db", "o.db"+replaced, "o.db.sends")
 	must(t, os.Remove(a.Outbox))
+	r.exec(a.Mirror, "UPDATE _meta SET schema_version = schema_version - 1")
 	must(t, removeDatabase(r.mirror))
 	done, err := Restore(t.Context(), r.options(r.backup("a")))
 	must(t, err)

@@ -111,8 +111,8 @@ func TestRestoreStops(t *testing.T) {
 }
 
 // stopRestore stops a restore after n steps, and the one that finishes it after m. orphan is a WAL
-// to leave without its mirror, or nil. It returns whether the finishing restore was stopped before its end, and whether the
-// restore itself was.
+// to leave without its mirror, or nil. It returns whether the finishing restore was stopped before
+// its end, and whether the restore itself was.
 func stopRestore(r *restoreRig, orphan []byte, n, m int) (finishingStopped, stopped bool) {
 	t := r.t
 	t.Helper()
