@@ -138,10 +138,11 @@ func Restore(ctx context.Context, o RestoreOptions) (done *Restored, err error) 
 	if err != nil {
 		return nil, err
 	}
+	unstoppable := context.WithoutCancel(ctx)
 	if err := runSteps(ctx, s.prepare()); err != nil {
-		return nil, errors.Join(err, s.giveUp(), s.undo())
+		return nil, errors.Join(err, s.giveUp(), s.undo(unstoppable))
 	}
-	if err := runSteps(context.WithoutCancel(ctx), s.place()); err != nil {
+	if err := runSteps(unstoppable, s.place()); err != nil {
 		return nil, errors.Join(fmt.Errorf("finish the restore, which the next command tries again: %w", err), s.giveUp())
 	}
 	return &s.done, nil

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"solarmirror/store"
 	"solarmirror/store/outbox"
 	"solarmirror/store/sqlitefile"
 )
@@ -226,16 +227,19 @@ func (r replacement) placed() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// undo removes what prepare made.
-func (s *swap) undo() error {
+// undo removes what prepare made. The databases are in WAL mode or no longer; both are right.
+func (s *swap) undo(ctx context.Context) error {
 	if s.journal.Placing { // the last step of prepare failed, and may have been done
 		s.journal.Placing = false
-		if err := s.writeJournal(context.Background()); err != nil {
+		if err := s.writeJournal(ctx); err != nil {
 			return err
 		}
 	}
 	var errs []error
 	for _, r := range s.journal.Files {
+		// A process killed while the database left WAL mode leaves a journal that readers cannot roll
+		// back. A database that cannot be opened stays as it is.
+		_, _ = store.InspectFile(ctx, r.Path, "rw")
 		errs = append(errs, removeDatabase(r.Staged))
 		for _, tail := range keptFiles {
 			if sameFile(r.Path+tail, r.Kept+tail) {
@@ -246,7 +250,7 @@ func (s *swap) undo() error {
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("undo the restore: %w", err)
 	}
-	return s.removeJournal(context.Background())
+	return s.removeJournal(ctx)
 }
 
 // doubtSent makes the rows of a restored outbox ambiguous that may have been sent since the backup:
@@ -306,7 +310,7 @@ func finishRestore(ctx context.Context, mirror string, patience time.Duration) (
 	}
 	s := &swap{mirror: mirror, patience: patience, journal: *j}
 	if !j.Placing {
-		return "a restore that was interrupted was undone: nothing has changed", s.undo()
+		return "a restore that was interrupted was undone: nothing has changed", s.undo(ctx)
 	}
 	if err := runSteps(ctx, s.finish()); err != nil {
 		return "", errors.Join(fmt.Errorf("finish a restore that was interrupted: %w", err), s.giveUp())

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jmoiron/sqlx"
+
 	"solarmirror/store"
 	"solarmirror/store/sqlitefile"
 	"solarmirror/store/testsize"
@@ -156,6 +158,31 @@ func stopRestore(r *restoreRig, orphan []byte, n, m int) (finishingStopped, stop
 		t.Fatalf("stopped after step %d and %d", n, m)
 	}
 	return finishingStopped, n < len(steps)
+}
+
+// TestUndoRollsBack: a restore that was killed while SQLite changed the old mirror leaves a journal
+// that only a writer can roll back; afterwards readers can open the mirror again.
+func TestUndoRollsBack(t *testing.T) {
+	t.Parallel()
+	r := newRestoreRig(t)
+	db, err := sqlx.Open("sqlite", r.mirror)
+	must(t, err)
+	db.SetMaxOpenConns(1)
+	for _, query := range []string{"PRAGMA journal_mode = DELETE", "PRAGMA cache_size = 1", "BEGIN", "UPDATE requests SET name = 'half'", "CREATE TABLE large AS SELECT zeroblob(1e6)"} {
+		_, err := db.Exec(query)
+		must(t, err)
+	}
+	killed := r.clone()
+	must(t, db.Close())
+	if _, err := sqlitefile.IntegrityCheck(t.Context(), killed.mirror); err == nil {
+		t.Fatal("readers can open it already, so nothing is proved")
+	}
+	s, err := newSwap(t.Context(), killed.options(killed.backup("a")))
+	must(t, err)
+	must(t, s.writeJournal(t.Context()))
+	_, err = FinishRestore(t.Context(), killed.mirror, time.Second, false)
+	must(t, err)
+	killed.mustHave("bb", "m.db", "o.db", "o.db.sends")
 }
 
 // TestFinishRestoreMeanwhile: who opens the databases while they are being restored is told so.
