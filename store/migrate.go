@@ -125,8 +125,8 @@ func (l *layout) refuse(path string, mod *model) error {
 func (l *layout) refuseLost(path string, mod *model) error {
 	for t := range mod.roots {
 		if !l.Has(t) {
-			return fmt.Errorf("%w: %s: another program has dropped or renamed the table %s: give it back its name, or put back a copy made with `solarmirror backup` "+
-				"(its --help has the steps); without one, move the file away with its -wal and -shm and run `solarmirror sync` to read everything again",
+			return fmt.Errorf("%w: %s: another program has dropped or renamed the table %s: give it back its name, or put the last backup back: "+
+				"`solarmirror restore --from DIR`; without one, move the file away with its -wal and -shm and run `solarmirror sync` to read everything again",
 				sqlitefile.ErrCorrupt, path, t.Name)
 		}
 	}

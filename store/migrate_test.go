@@ -305,7 +305,7 @@ func TestCorruptFile(t *testing.T) {
 	_, errWrite := Open(t.Context(), path, Options{})
 	_, errRead := OpenReadOnly(t.Context(), path)
 	for _, err := range []error{errWrite, errRead} {
-		if !errors.Is(err, sqlitefile.ErrCorrupt) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "backup") {
+		if !errors.Is(err, sqlitefile.ErrCorrupt) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "solarmirror restore --from DIR") {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -83,7 +83,7 @@ func (a *app) confirm(cmd *cobra.Command, yes bool, question string) error {
 		return nil
 	}
 	if !terminal.Is(a.stdin) {
-		return &usageError{command: cmd.CommandPath(), err: errors.New("this cannot be undone, and there is no terminal to ask on; add --yes")}
+		return &usageError{command: cmd.CommandPath(), err: errors.New("there is no terminal to ask on; add --yes to do it without a question")}
 	}
 	return terminal.NewDialogue(a.stdin, a.stderr).Confirm(cmd.Context(), question)
 }

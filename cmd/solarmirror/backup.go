@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/buildinfo"
+	"solarmirror/cmd/internal/setup"
 	"solarmirror/cmd/internal/words"
 	"solarmirror/store/publish"
 )
@@ -30,12 +31,7 @@ the copies hold all personal data, and that of the outbox the passwords still to
 they are there: sealed when [outbox] key_file is set, plain otherwise. The mirror holds no passwords.
 Keys are not copied; keep them elsewhere. Neither is the log of what was sent
 (outbox.db.sends): after a restore it must be the one that was there last, or companies might be
-created twice.
-
-To restore: stop every solarmirror, remove the -wal, -shm and -journal files beside the two
-databases, copy the backups over them (the outbox with mode 0600), leave outbox.db.sends where
-it is, and run "solarmirror sync". What may have been sent since the backup is then in doubt
-("solarmirror outbox list ambiguous"). A backup prints these steps with the names filled in.`,
+created twice. "solarmirror restore" puts the copies back and leaves the log where it is.`,
 		Example: "  solarmirror backup --to /var/backups/solarmirror\n  solarmirror backup --to /var/backups/solarmirror --keep 7",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -60,6 +56,13 @@ func (a *app) backup(ctx context.Context, o publish.BackupOptions) error {
 		return err
 	}
 	o.Mirror, o.Outbox, o.Now = c.Mirror.Path, c.Outbox.Path, time.Now()
+	log, err := a.log()
+	if err != nil {
+		return err
+	}
+	if err := setup.FinishRestore(ctx, c, log, o.Wait); err != nil {
+		return err
+	}
 	done, err := publish.Backup(ctx, o)
 	if done == nil {
 		return err
@@ -81,20 +84,7 @@ func (a *app) backup(ctx context.Context, o publish.BackupOptions) error {
 	if err != nil {
 		return err // of the other copy, or of removing earlier ones
 	}
-	return a.sayHowToRestore(done, c.Mirror.Path, c.Outbox.Path)
-}
-
-func (a *app) sayHowToRestore(done *publish.Backups, mirror, outbox string) error {
-	fmt.Fprint(a.stdout, "\nTo restore, stop every solarmirror that uses them, then:\n\n")
-	if done.Mirror != "" {
-		fmt.Fprintf(a.stdout, "  rm -f %s %s\n  install -D -m 644 %s %s\n",
-			shellWord(mirror+"-wal"), shellWord(mirror+"-shm"), shellWord(done.Mirror), shellWord(mirror))
-	}
-	if done.Outbox != "" {
-		fmt.Fprintf(a.stdout, "  rm -f %s\n  install -m 600 %s %s    # %s.sends stays as it is\n",
-			shellWord(outbox+"-journal"), shellWord(done.Outbox), shellWord(outbox), outbox)
-	}
-	_, err := fmt.Fprintf(a.stdout, "  %s sync\n", buildinfo.Command())
+	_, err = fmt.Fprintf(a.stdout, "\nTo restore, stop \"solarmirror run\", then:\n\n  %s restore --from %s\n", buildinfo.Command(), shellWord(o.To))
 	return err
 }
 

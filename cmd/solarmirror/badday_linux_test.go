@@ -80,7 +80,7 @@ func TestBadDaysOfTheDisk(t *testing.T) {
 		{name: "shared memory is not made", under: fault("EIO", 1, "ftruncate", "m.db-shm"), code: exitFailed, says: ill},
 		// What SQLite says of a disk that cannot be read is that the file is damaged.
 		{name: "pages are not read", earlier: true, under: fault("EIO", 10, "pread64", "m.db"), code: exitFailed,
-			says: []string{"database is damaged: m.db", "`dmesg`", "`solarmirror backup`"}},
+			says: []string{"database is damaged: m.db", "`dmesg`", "`solarmirror restore --from DIR`"}},
 		{name: "a read-only directory", begin: chmod(0o555, "."), under: unprivileged, end: chmod(0o755, "."), code: exitFailed, says: barred},
 		{name: "a mirror in a read-only directory", earlier: true, begin: chmod(0o555, "."), under: unprivileged, end: chmod(0o755, "."), code: exitFailed, says: barred},
 		{name: "a read-only file", earlier: true, begin: chmod(0o444, ""), under: unprivileged, end: chmod(0o644, "", "-wal", "-shm"), code: exitFailed, says: barred},

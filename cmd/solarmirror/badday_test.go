@@ -186,7 +186,7 @@ func (p *program) checkKept(t *testing.T, want []string) {
 // checkDoctor checks that the doctor finds the damage too, and how to mend it.
 func (s *sufferer) checkDoctor(t *testing.T) {
 	t.Helper()
-	if out := s.mustExit(t, exitFailed, "", "doctor"); !strings.Contains(out, "solarmirror backup") {
+	if out := s.mustExit(t, exitFailed, "", "doctor"); !strings.Contains(out, "solarmirror restore --from DIR") {
 		t.Errorf("the doctor says:\n%s", out)
 	}
 }
@@ -210,21 +210,12 @@ func TestBadDaysOfTheFile(t *testing.T) {
 			}
 		}
 	}
-	// restore follows the steps that the error points to.
-	restore := func(t *testing.T, s *sufferer) {
-		copies, err := filepath.Glob(filepath.Join(s.dir, "copies", "mirror-*.db"))
-		if err != nil || len(copies) != 1 {
-			t.Fatalf("%v, %v", copies, err)
-		}
-		text, err := os.ReadFile(copies[0])
-		if err := errors.Join(err, os.RemoveAll(s.file("-wal")), os.RemoveAll(s.file("-shm")), os.WriteFile(s.file(""), text, 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	damaged := []string{"database is damaged: m.db: stop everything that writes to it", "`dmesg`", "`solarmirror backup`"}
+	// restore is the command that the error points to.
+	restore := func(t *testing.T, s *sufferer) { s.mustExit(t, exitOK, "", "restore", "--from", "copies", "--yes") }
+	damaged := []string{"database is damaged: m.db: stop everything that writes to it", "`dmesg`", "`solarmirror restore --from DIR`"}
 	runBadDays(t, []badDay{
 		{name: "the header is damaged", earlier: true, begin: overwrite(0, 0.0001), end: restore, code: exitFailed, damaged: true,
-			says: []string{"not a solarmirror database: m.db", "`solarmirror backup`"}},
+			says: []string{"not a solarmirror database: m.db", "`solarmirror restore --from DIR`"}},
 		{name: "the middle is damaged", earlier: true, begin: overwrite(0.2, 0.9), end: restore, code: exitFailed, damaged: true, says: damaged},
 		{name: "the file is cut off", earlier: true, code: exitFailed, damaged: true, says: damaged, begin: func(t *testing.T, s *sufferer) {
 			overwrite(0, 0)(t, s)
@@ -320,7 +311,7 @@ func TestBadDayOfTheOutbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const putBack = "put back a copy made with `solarmirror backup`"
+	const putBack = "put the last backup back: `solarmirror restore --from DIR`"
 	for _, damage := range []struct {
 		name   string
 		do     func([]byte) []byte

@@ -24,7 +24,11 @@ func (a *app) withReader(ctx context.Context, f func(*store.Mirror) error) error
 	if err != nil {
 		return err
 	}
-	mirror, err := store.OpenReadOnly(ctx, c.Mirror.Path)
+	log, err := a.log()
+	if err != nil {
+		return err
+	}
+	mirror, err := setup.Reader(ctx, c, log)
 	if err != nil {
 		return err
 	}

@@ -52,8 +52,12 @@ func (a *app) publish(ctx context.Context, to string, wait bool) error {
 	if to != "" {
 		c.Publish.Path = to
 	}
+	log, err := a.log()
+	if err != nil {
+		return err
+	}
 	begun := time.Now()
-	published, err := setup.Publish(ctx, c, wait)
+	published, err := setup.Publish(ctx, c, log, wait)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,11 @@ func (a *app) forecastPush(ctx context.Context, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	forecast, err := setup.Forecast(ctx, c, time.Now)
+	log, err := a.log()
+	if err != nil {
+		return err
+	}
+	forecast, err := setup.Forecast(ctx, c, log, time.Now)
 	if err != nil {
 		return err
 	}

@@ -142,6 +142,9 @@ func (a *app) replay(ctx context.Context, ids []int64, wait bool) error {
 	if err != nil {
 		return err
 	}
+	if err := setup.FinishRestore(ctx, c, log, wait); err != nil {
+		return err
+	}
 	if err := sqlitefile.MustExist(c.Mirror.Path); err != nil {
 		return err
 	}

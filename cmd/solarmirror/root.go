@@ -91,6 +91,7 @@ func newRootCommand(a *app) *cobra.Command {
 		newRejectsCommand(a),
 		newPublishCommand(a),
 		newBackupCommand(a),
+		newRestoreCommand(a),
 		newPushCommand(a),
 		newOutboxCommand(a),
 		newForgetCommand(a),

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/setup"
 	"solarmirror/cmd/internal/statuspage"
 	"solarmirror/store"
 	"solarmirror/store/sqlitefile"
@@ -124,7 +125,7 @@ func drain(ctx context.Context, jobs *schedule.Worker) error {
 // lastStarts looks at the mirror before anything is scheduled: one that this program cannot or must not write to is no failure that repeats, but one
 // to be told at once. It returns when each job last started, so that what was missed is made up for.
 func (w *worker) lastStarts(ctx context.Context) (map[string]time.Time, error) {
-	mirror, err := store.OpenReadOnly(ctx, w.config.Mirror.Path)
+	mirror, err := setup.Reader(ctx, w.config, w.log)
 	var older *sqlitefile.OlderError
 	switch {
 	case errors.Is(err, sqlitefile.ErrNoDatabase):

@@ -218,7 +218,7 @@ func (w *worker) recordPush(ctx context.Context, ledger *outbox.Creations, began
 // publish half of it. Its run is noted afterwards, or the copy would say that it is running.
 func (w *worker) publish(ctx context.Context, did *account) error {
 	began := w.clock.Now()
-	published, err := setup.Publish(ctx, w.config, false)
+	published, err := setup.Publish(ctx, w.config, w.log, false)
 	if published != nil {
 		did.facts.Str("path", published.Path).Int64("bytes", published.Size)
 	}

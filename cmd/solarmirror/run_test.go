@@ -153,7 +153,7 @@ func TestDamageEndsTheRun(t *testing.T) {
 	}
 	s.worker.clock = schedule.SystemClock{} // by which the sync was missed
 	err = s.run(t.Context(), false)
-	if !errors.Is(err, sqlitefile.ErrCorrupt) || exitCode(t.Context(), err) != exitFailed || !strings.Contains(err.Error(), "solarmirror backup") {
+	if !errors.Is(err, sqlitefile.ErrCorrupt) || exitCode(t.Context(), err) != exitFailed || !strings.Contains(err.Error(), "solarmirror restore --from DIR") {
 		t.Errorf("the run ended with %v", err)
 	}
 }

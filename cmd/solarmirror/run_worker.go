@@ -35,8 +35,7 @@ type damageError struct{ error }
 
 func (e *damageError) Unwrap() error { return e.error }
 
-// withMirror opens the mirror anew for each job: the file may have been restored from a backup
-// meanwhile. It waits for other commands, one of which may be a backfill of days; that releases the
+// withMirror opens the mirror anew for each job: the file may have been replaced meanwhile. It waits for other commands, one of which may be a backfill of days; that releases the
 // lock after each window.
 func (w *worker) withMirror(ctx context.Context, job string, work func(*store.Mirror) error) error {
 	how := setup.Writing{Command: "run: " + job, Now: w.clock.Now}

@@ -39,25 +39,6 @@ func OpenCreations(ctx context.Context, path string) (*Creations, error) {
 // Close closes the connection.
 func (c *Creations) Close() error { return c.db.Close() }
 
-// ReadKnown returns what [Creations.Known] does, of the mirror at path. It writes nothing to it.
-//
-// Errors: as from [OpenCreations].
-func ReadKnown(ctx context.Context, path string) (map[string]Creation, error) {
-	if err := sqlitefile.MustExist(path); err != nil {
-		return nil, err
-	}
-	db, err := sqlitefile.OpenUnguarded(path, "ro")
-	if err != nil {
-		return nil, fmt.Errorf("open mirror %s: %w", path, err)
-	}
-	c := &Creations{path: path, db: db}
-	defer c.Close()
-	if err := store.CheckCurrent(ctx, db, path); err != nil {
-		return nil, fmt.Errorf("open mirror: %w", sqlitefile.Explain(path, err))
-	}
-	return c.Known(ctx)
-}
-
 // Creation is a row of company_creations, with the columns that the outbox compares.
 type Creation struct {
 	IntentID string `db:"intent_id"`
@@ -74,9 +55,28 @@ func (c Creation) ahead(r Row) bool {
 
 // Known returns the rows of company_creations by intent id.
 func (c *Creations) Known(ctx context.Context) (map[string]Creation, error) {
+	return readKnown(ctx, c.db, c.path)
+}
+
+// ReadKnown is [Creations.Known] of a mirror with a schema of any version, which it only reads.
+//
+// Errors: [sqlitefile.ErrNoDatabase] and those of reading.
+func ReadKnown(ctx context.Context, mirror string) (map[string]Creation, error) {
+	if err := sqlitefile.MustExist(mirror); err != nil {
+		return nil, err
+	}
+	db, err := sqlitefile.OpenUnguarded(mirror, "ro")
+	if err != nil {
+		return nil, err
+	}
+	known, err := readKnown(ctx, db, mirror)
+	return known, errors.Join(err, db.Close())
+}
+
+func readKnown(ctx context.Context, q sqlitefile.Querier, path string) (map[string]Creation, error) {
 	var list []Creation
-	if err := c.db.SelectContext(ctx, &list, "SELECT intent_id, state, attempts, revision FROM company_creations"); err != nil {
-		return nil, fmt.Errorf("read company_creations: %w", sqlitefile.Explain(c.path, err))
+	if err := q.SelectContext(ctx, &list, "SELECT intent_id, state, attempts, revision FROM company_creations"); err != nil {
+		return nil, fmt.Errorf("read company_creations: %w", sqlitefile.Explain(path, err))
 	}
 	known := make(map[string]Creation, len(list))
 	for _, one := range list {

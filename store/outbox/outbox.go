@@ -207,7 +207,7 @@ func Explain(path string, err error) error {
 	case sqlitefile.Explained(err) || errors.Is(err, ErrNotOutbox):
 		return err
 	case errors.Is(ours, sqlitefile.ErrCorrupt):
-		return fmt.Errorf("%w: %s: stop everything that writes to it and put back a copy made with `solarmirror backup` (its --help has the steps; %[2]s.sends stays where it is) (%[3]w)", sqlitefile.ErrCorrupt, path, err)
+		return fmt.Errorf("%w: %s: stop everything that writes to it and put the last backup back: `solarmirror restore --from DIR` (%[3]w)", sqlitefile.ErrCorrupt, path, err)
 	case errors.Is(ours, sqlitefile.ErrNotMirror):
 		return fmt.Errorf("%w: %s: move it away or set [outbox] path to another file (%w)", ErrNotOutbox, path, err)
 	}

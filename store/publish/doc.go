@@ -1,9 +1,9 @@
 // Package publish copies the databases. [Copy] makes the copy for readers, masked unless told
-// otherwise. [Backup] copies mirror and outbox whole.
+// otherwise. [Backup] copies mirror and outbox whole, and [Restore] puts those copies back.
 //
 // # Concurrency
 //
-// Neither takes the mirror's lock or delays a writer. Each reads one snapshot of the WAL. SQLite
+// Copy and Backup do not take the mirror's lock or delay a writer. Each reads one snapshot of the WAL. SQLite
 // cannot empty the WAL past that snapshot until the copy is done, so the WAL grows by the writes
 // in between.
 //
@@ -12,6 +12,14 @@
 // A copy is built in a file beside its final path, checked for integrity, synced and renamed. It
 // has a rollback journal, so it can be opened from a read-only mount. A reader that has the
 // previous copy open keeps reading it: the kernel keeps that file until it is closed.
+//
+// # Restoring
+//
+// A restore takes all locks and works in steps. It copies the backup beside each database and
+// checks the copies. It takes each database for itself alone, out of WAL mode, so that no old -wal
+// is left for the new file, and gives it a second name, under which it stays. A journal beside the
+// mirror says from then on that the copies are to be placed, by a rename each. Before that moment
+// an interrupted restore is undone, after it finished, by [FinishRestore].
 //
 // # Masking
 //

@@ -11,7 +11,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	storetest.PlayChild(map[string]func(path string) error{"publish": publishForever})
+	storetest.PlayChild(map[string]func(path string) error{"publish": publishForever, "hold": holdOpen, "restore": restoreForever})
 	goleak.VerifyTestMain(m)
 }
 

@@ -21,9 +21,9 @@ func Explain(path string, err error) error {
 	}
 	switch driver.Code() & 0xff {
 	case sqlite3.SQLITE_CORRUPT: // SQLite reports an unreadable disk this way too
-		return fmt.Errorf("%w: %s: stop everything that writes to it, see whether the disk is failing (`dmesg`), and put back a copy made with `solarmirror backup` (its --help has the steps); without one, move it away with its -wal and -shm and run `solarmirror sync` to read everything again (%w)", ErrCorrupt, path, err)
+		return fmt.Errorf("%w: %s: stop everything that writes to it, see whether the disk is failing (`dmesg`), and put the last backup back: `solarmirror restore --from DIR`; without one, move it away with its -wal and -shm and run `solarmirror sync` to read everything again (%w)", ErrCorrupt, path, err)
 	case sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%w: %s: move it away or set [mirror] path to another file, then run `solarmirror sync`; if it was the mirror, put back a copy made with `solarmirror backup` (%w)", ErrNotMirror, path, err)
+		return fmt.Errorf("%w: %s: move it away or set [mirror] path to another file, then run `solarmirror sync`; if it was the mirror, put the last backup back: `solarmirror restore --from DIR` (%w)", ErrNotMirror, path, err)
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%w: %s: make room and run the same command again; everything committed before is kept (%w)", ErrDiskFull, path, err)
 	case sqlite3.SQLITE_BUSY:

@@ -47,7 +47,7 @@ func (f *facts) gather(ctx context.Context) {
 }
 
 func (f *facts) openMirror(ctx context.Context) {
-	mirror, err := store.OpenReadOnly(ctx, f.Config.Mirror.Path)
+	mirror, err := setup.Reader(ctx, f.Config, f.Log)
 	if err != nil {
 		f.mirrorErr = err
 		return

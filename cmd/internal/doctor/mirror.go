@@ -56,7 +56,7 @@ func checkSchemaVersion(_ context.Context, f *facts) Finding {
 	}
 }
 
-const restoreBackup = "stop everything that writes to it and put back a copy made with \"solarmirror backup\", as its --help says"
+const restoreBackup = "stop everything that writes to it, then put the last backup back: solarmirror restore --from DIR"
 
 // integrityTimeout limits the check of a large file.
 const integrityTimeout = 30 * time.Second

@@ -125,7 +125,7 @@ func TestIntegrity(t *testing.T) {
 		return content
 	})
 	f.gather(t.Context())
-	expect(t, runCheck(t, "integrity", f), Failed, "damaged", "solarmirror backup")
+	expect(t, runCheck(t, "integrity", f), Failed, "damaged", "solarmirror restore --from DIR")
 }
 
 func TestFreshness(t *testing.T) {

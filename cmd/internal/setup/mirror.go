@@ -23,10 +23,21 @@ type Writing struct {
 	Now     func() time.Time // the mirror's clock; nil is time.Now
 }
 
+// Reader opens the configured mirror for reading.
+func Reader(ctx context.Context, c config.Config, log zerolog.Logger) (*store.Mirror, error) {
+	if err := FinishRestore(ctx, c, log, false); err != nil {
+		return nil, err
+	}
+	return store.OpenReadOnly(ctx, c.Mirror.Path)
+}
+
 // Mirror acquires the mirror's lock, opens the mirror for writing and, except in a dry run,
 // completes a pending upgrade. The returned function closes the mirror and releases the lock. A dry
 // run before the first sync uses an empty temporary mirror, which the returned function deletes.
 func Mirror(ctx context.Context, c config.Config, log zerolog.Logger, w Writing) (*store.Mirror, func(), error) {
+	if err := FinishRestore(ctx, c, log, w.Wait); err != nil {
+		return nil, nil, err
+	}
 	path, cleanUp := c.Mirror.Path, func() {}
 	if _, err := os.Stat(path); w.DryRun && errors.Is(err, os.ErrNotExist) {
 		dir, err := os.MkdirTemp("", "solarmirror-dry-run-")

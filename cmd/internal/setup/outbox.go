@@ -15,6 +15,9 @@ import (
 
 // Outbox opens the configured outbox with its sealing key, if one is configured.
 func Outbox(ctx context.Context, c config.Config, log zerolog.Logger, now func() time.Time) (*outbox.Outbox, error) {
+	if err := FinishRestore(ctx, c, log, false); err != nil {
+		return nil, err
+	}
 	key, err := sealingKey(ctx, c)
 	if err != nil {
 		return nil, err
@@ -35,7 +38,10 @@ func sealingKey(ctx context.Context, c config.Config) (*outbox.SealingKey, error
 
 // Forecast returns what a push would do with the configured outbox. It reads outbox and mirror, of
 // which either may be missing, and writes nothing.
-func Forecast(ctx context.Context, c config.Config, now func() time.Time) ([]outbox.Forecast, error) {
+func Forecast(ctx context.Context, c config.Config, log zerolog.Logger, now func() time.Time) ([]outbox.Forecast, error) {
+	if err := FinishRestore(ctx, c, log, false); err != nil {
+		return nil, err
+	}
 	key, err := sealingKey(ctx, c)
 	if err != nil {
 		return nil, err
@@ -67,6 +73,9 @@ func Creations(ctx context.Context, c config.Config) (*outbox.Creations, error) 
 // WithPusher acquires the outbox's lock, sets the outbox, the mirror and the retention times of p,
 // and calls work. The caller has set the client, clock and log of p.
 func WithPusher(ctx context.Context, c config.Config, p *push.Pusher, wait bool, work func() error) error {
+	if err := FinishRestore(ctx, c, p.Log, wait); err != nil {
+		return err
+	}
 	box, err := Outbox(ctx, c, p.Log, p.Now)
 	if err != nil {
 		return err

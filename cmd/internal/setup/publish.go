@@ -4,13 +4,18 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/rs/zerolog"
+
 	"solarmirror/cmd/internal/config"
 	"solarmirror/store/publish"
 	"solarmirror/store/sqlitefile"
 )
 
 // Publish writes the configured copy of the mirror.
-func Publish(ctx context.Context, c config.Config, wait bool) (*publish.Published, error) {
+func Publish(ctx context.Context, c config.Config, log zerolog.Logger, wait bool) (*publish.Published, error) {
+	if err := FinishRestore(ctx, c, log, wait); err != nil {
+		return nil, err
+	}
 	if err := sqlitefile.MustExist(c.Mirror.Path); err != nil { // before pseudonymKey creates a key
 		return nil, err
 	}

@@ -9,7 +9,7 @@
 //
 // Everything shown comes from a snapshot: what the ledger in the mirror, the outbox and the files say at one moment. It is read on
 // demand, at most every few seconds however many ask, from a mirror opened read-only for this and closed again: the file may have been
-// put back from a backup meanwhile. So the numbers hold after a restart, and are those of other commands' runs too. What the process alone
+// replaced meanwhile. So the numbers hold after a restart, and are those of other commands' runs too. What the process alone
 // knows (jobs, requests to the platform) is asked of it. A mirror that is missing, damaged or of another version is a
 // snapshot as well, and the page says so.
 //
