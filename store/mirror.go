@@ -7,7 +7,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,6 +34,8 @@ const maxReaders = 4
 type Options struct {
 	Now func() time.Time // the clock; nil is time.Now
 	Log zerolog.Logger   // the zero Logger says nothing
+
+	FileMode fs.FileMode // of a new file, whatever the umask; 0 is 0600
 
 	// What the marts depend on besides the tables.
 	Zone      *time.Location  // the platform's; nil is UTC
@@ -71,8 +73,12 @@ func Open(ctx context.Context, path string, o Options) (*Mirror, error) {
 }
 
 func open(ctx context.Context, path string, o Options, mod *model) (*Mirror, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := sqlitefile.MakeDir(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("create the directory of the mirror: %w", sqlitefile.ExplainFile(filepath.Dir(path), err))
+	}
+	// SQLite gives the -wal and the -shm the mode of the file.
+	if err := sqlitefile.CreateFile(path, o.FileMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("create the mirror: %w", sqlitefile.ExplainFile(path, err))
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -83,7 +89,7 @@ func open(ctx context.Context, path string, o Options, mod *model) (*Mirror, err
 	if o.Deals.IsZero() {
 		o.Deals = dealclass.Default()
 	}
-	write := sql.OpenDB(writerConnector{sqlitefile.DSN(path, writerPragmas)})
+	write := sql.OpenDB(sqlitefile.WALConnector{Connector: writerConnector{sqlitefile.DSN(path, writerPragmas)}})
 	write.SetMaxOpenConns(1)
 	m := &Mirror{
 		path: path, now: o.Now, log: o.Log, zone: o.Zone, power: cmp.Or(o.PowerUnit, Auto), deals: o.Deals, model: mod, write: sqlx.NewDb(write, sqlitefile.BindLabel),

@@ -29,7 +29,7 @@ func (m *Mirror) WithSideConnection(ctx context.Context, f func(*Side) error) (e
 	}); err != nil {
 		return sqlitefile.Explain(m.path, err)
 	}
-	db := sqlx.NewDb(sql.OpenDB(writerConnector{sqlitefile.DSN(m.path, sidePragmas)}), sqlitefile.BindLabel)
+	db := sqlx.NewDb(sql.OpenDB(sqlitefile.WALConnector{Connector: writerConnector{sqlitefile.DSN(m.path, sidePragmas)}}), sqlitefile.BindLabel)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1)
 	conn, err := db.Connx(ctx)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"io/fs"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -81,24 +81,19 @@ func (a *app) backup(ctx context.Context, o publish.BackupOptions) error {
 	if err != nil {
 		return err // of the other copy, or of removing earlier ones
 	}
-	return a.sayHowToRestore(done, c.Mirror.Path, c.Outbox.Path)
+	return a.sayHowToRestore(done, c.Mirror.Path, c.Outbox.Path, c.Mirror.FileMode)
 }
 
-func (a *app) sayHowToRestore(done *publish.Backups, mirror, outbox string) error {
+func (a *app) sayHowToRestore(done *publish.Backups, mirror, outbox string, mode fs.FileMode) error {
 	fmt.Fprint(a.stdout, "\nTo restore, stop every solarmirror that uses them, then:\n\n")
 	if done.Mirror != "" {
-		fmt.Fprintf(a.stdout, "  rm -f %s %s\n  install -D -m 644 %s %s\n",
-			shellWord(mirror+"-wal"), shellWord(mirror+"-shm"), shellWord(done.Mirror), shellWord(mirror))
+		fmt.Fprintf(a.stdout, "  rm -f %s %s\n  install -D -m %o %s %s\n",
+			words.ShellWord(mirror+"-wal"), words.ShellWord(mirror+"-shm"), mode, words.ShellWord(done.Mirror), words.ShellWord(mirror))
 	}
 	if done.Outbox != "" {
 		fmt.Fprintf(a.stdout, "  rm -f %s\n  install -m 600 %s %s    # %s.sends stays as it is\n",
-			shellWord(outbox+"-journal"), shellWord(done.Outbox), shellWord(outbox), outbox)
+			words.ShellWord(outbox+"-journal"), words.ShellWord(done.Outbox), words.ShellWord(outbox), outbox)
 	}
 	_, err := fmt.Fprintf(a.stdout, "  %s sync\n", buildinfo.Command())
 	return err
-}
-
-// shellWord is a path as one word of a command that is to be pasted into a shell.
-func shellWord(path string) string {
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

@@ -65,8 +65,12 @@ func (a *app) export(cmd *cobra.Command, f exportFlags) error {
 	if err != nil {
 		return &usageError{command: cmd.CommandPath(), err: err}
 	}
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
 	run := func(mirror *store.Mirror) error {
-		report, err := export.Run(cmd.Context(), mirror, export.Options{Dir: f.to, Format: format, Fresh: f.from != "", Wait: f.wait})
+		report, err := export.Run(cmd.Context(), mirror, export.Options{Dir: f.to, Format: format, FileMode: c.Mirror.FileMode, Fresh: f.from != "", Wait: f.wait})
 		if err != nil {
 			return err
 		}

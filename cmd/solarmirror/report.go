@@ -55,7 +55,7 @@ func (a *app) report(ctx context.Context, out, lang string) error {
 	if err != nil {
 		return err
 	}
-	o := report.Options{Language: language, Zone: c.Platform.TimeZone, Now: time.Now()}
+	o := report.Options{Language: language, Zone: c.Platform.TimeZone, Now: time.Now(), FileMode: c.Mirror.FileMode}
 	return a.withReader(ctx, func(mirror *store.Mirror) error {
 		if out == "-" {
 			return report.Write(ctx, a.stdout, mirror, o)

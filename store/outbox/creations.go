@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jmoiron/sqlx"
+	"modernc.org/sqlite"
 
 	"solarmirror/store"
 	"solarmirror/store/identity"
@@ -39,10 +40,11 @@ func OpenCreations(ctx context.Context, path string) (*Creations, error) {
 	if err := sqlitefile.MustExist(path); err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", sqlitefile.DSN(path, creationsPragmas)+"&mode=rw&_txlock=immediate")
+	connector, err := sqlite.NewConnector(sqlitefile.DSN(path, creationsPragmas) + "&mode=rw&_txlock=immediate")
 	if err != nil {
 		return nil, fmt.Errorf("open mirror %s: %w", path, err)
 	}
+	db := sql.OpenDB(sqlitefile.WALConnector{Connector: connector})
 	db.SetMaxOpenConns(1)
 	c := &Creations{path: path, db: sqlx.NewDb(db, sqlitefile.BindLabel)}
 	if err := store.CheckCurrent(ctx, c.db, path); err != nil {

@@ -14,7 +14,7 @@ func Publish(ctx context.Context, c config.Config, wait bool) (*publish.Publishe
 	if err := sqlitefile.MustExist(c.Mirror.Path); err != nil { // before pseudonymKey creates a key
 		return nil, err
 	}
-	o := publish.Options{To: c.Publish.Path, KeepVersions: c.Publish.KeepVersions, Wait: wait}
+	o := publish.Options{To: c.Publish.Path, FileMode: c.Mirror.FileMode, KeepVersions: c.Publish.KeepVersions, Wait: wait}
 	if c.Publish.MaskPersonalData {
 		key, err := pseudonymKey(ctx, c)
 		if err != nil {
