@@ -161,6 +161,13 @@ func (c Config) PlainHTTP() bool {
 	return !strings.EqualFold(base.Hostname(), "localhost") && (ip == nil || !ip.IsLoopback())
 }
 
+// TokenInClear says whether requests would show a token to anybody on the way, and nobody has allowed
+// that.
+func (c Config) TokenInClear() bool {
+	given := c.Platform.Token != "" || c.Platform.TokenFile != ""
+	return given && c.PlainHTTP() && !c.Platform.AllowPlainHTTP
+}
+
 // ScheduleZone is the zone in which the schedule's specs are read.
 func (c Config) ScheduleZone() *time.Location {
 	if c.Schedule.TimeZone != nil {
