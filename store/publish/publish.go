@@ -67,7 +67,12 @@ func publish(ctx context.Context, path string, o Options) (*Published, error) {
 	if err := checkRoom(path, o.To); err != nil {
 		return nil, err
 	}
-	build := func(part string) error { return vacuumInto(ctx, path, part, "ro", sqlitefile.Explain) }
+	build := func(part string) error {
+		if err := vacuumInto(ctx, path, part, "ro", sqlitefile.Explain); err != nil {
+			return err
+		}
+		return sqlitefile.DropLitestream(ctx, part)
+	}
 	mode := o.FileMode
 	if o.Mask != nil {
 		mode = MaskedMode
