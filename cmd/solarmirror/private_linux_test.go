@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http/httptest"
@@ -29,40 +30,43 @@ type office struct {
 	env        []string
 }
 
-// newOffice makes a directory of the owner. Tests of other users need root.
-func newOffice(t *testing.T, umask string) office {
+// newOffice makes a directory of the owner. The program is in bin.
+func newOffice(t *testing.T, bin, umask string) office {
 	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("needs root, to be other users")
-	}
 	server := httptest.NewServer(platformtest.New(platformtest.Options{Seed: 1, Requests: 60, Equipments: smallCatalogue(), Token: simulationToken}))
 	t.Cleanup(server.Close)
 	o := office{dir: t.TempDir(), umask: umask, env: []string{
 		"SOLARMIRROR_PLATFORM_BASE_URL=" + server.URL, "SOLARMIRROR_PLATFORM_TOKEN=" + simulationToken, "SOLARMIRROR_PLATFORM_REQUESTS_PER_SECOND=1000",
 	}}
-	bin := filepath.Join(o.dir, "bin")
-	noError(t, os.Chmod(filepath.Dir(o.dir), 0o755)) // of testing, 0700
-	noError(t, os.Chmod(o.dir, 0o755))
+	makePassable(t, o.dir)
 	noError(t, os.Chown(o.dir, int(owner.uid), int(owner.gid)))
-	noError(t, os.Mkdir(bin, 0o755))
-	copyProgram(t, filepath.Join(bin, "solarmirror"))
 	o.env = append(o.env, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "TMPDIR=/tmp", "HOME="+o.dir)
 	return o
 }
 
-// copyProgram copies this program out of a directory that other users cannot pass.
-func copyProgram(t *testing.T, to string) {
+// makePassable lets other users pass a directory of [testing.T.TempDir], and the one above it.
+func makePassable(t *testing.T, dir string) {
 	t.Helper()
+	noError(t, errors.Join(os.Chmod(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o755)))
+}
+
+// copyProgram copies this program out of a directory that other users cannot pass, and returns the
+// directory of the copy.
+func copyProgram(t *testing.T) (bin string) {
+	t.Helper()
+	bin = t.TempDir()
+	makePassable(t, bin)
 	self, err := os.Executable()
 	noError(t, err)
 	from, err := os.Open(self)
 	noError(t, err)
 	defer from.Close()
-	file, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o755)
+	file, err := os.OpenFile(filepath.Join(bin, "solarmirror"), os.O_CREATE|os.O_WRONLY, 0o755)
 	noError(t, err)
 	_, err = io.Copy(file, from)
 	noError(t, err)
 	noError(t, file.Close())
+	return bin
 }
 
 func noError(t *testing.T, err error) {
@@ -102,6 +106,10 @@ func (o office) fails(t *testing.T, who userGroup, commands string) {
 // The owner syncs on after both of them.
 func TestReadersOfTheGroup(t *testing.T) {
 	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to be other users")
+	}
+	bin := copyProgram(t)
 	const count = `solarmirror query --format csv "SELECT count(*) FROM requests"`
 	for _, tc := range []struct {
 		umask     string
@@ -109,7 +117,7 @@ func TestReadersOfTheGroup(t *testing.T) {
 	}{{"002", 0}, {"002", os.ModeSetgid | 0o775}, {"077", 0}, {"000", 0}} {
 		t.Run(fmt.Sprintf("umask %s, directory %o", tc.umask, tc.directory.Perm()), func(t *testing.T) {
 			t.Parallel()
-			o := newOffice(t, tc.umask)
+			o := newOffice(t, bin, tc.umask)
 			if tc.directory != 0 {
 				o.succeeds(t, owner, "mkdir -p data/mirror")
 				noError(t, os.Chmod(filepath.Join(o.dir, "data", "mirror"), tc.directory))
