@@ -20,7 +20,8 @@
 // mirror; every rule below that says "single writer" rests on it. All reading goes through separate
 // read-only connections, so that nothing read can wait for, or be part of, a transaction that is
 // still open. The journal is a WAL: readers of any process go on while a page is written, and see
-// whole transactions only.
+// whole transactions only. Its files stay beside a closed mirror, so that readers need no right to
+// write. Litestream may replicate the file: see [Mirror.Close].
 //
 // # A page
 //

@@ -75,7 +75,7 @@ func (m *Mirror) catchUpErasure(ctx context.Context) error {
 	if err := m.read.GetContext(ctx, &due, "SELECT count(erasure_due_since) > 0 FROM _meta"); err != nil || !due {
 		return err
 	}
-	switch err := m.FinishErasure(ctx, 0); {
+	switch err := m.FinishErasure(ctx, checkpointAttempt); {
 	case err == nil:
 		m.log.Info().Str("path", m.path).Msg("the old copies of erased rows are removed")
 	case ctx.Err() != nil, errors.Is(err, sqlitefile.ErrCorrupt):

@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"solarmirror/store/sqlitefile"
@@ -31,6 +33,27 @@ func (m *Mirror) Meta(ctx context.Context) (Meta, error) {
 		return Meta{}, fmt.Errorf("read _meta: %w", sqlitefile.Explain(m.path, err))
 	}
 	return meta, nil
+}
+
+// BoundTo returns the base URL of the platform that the file at path mirrors, whatever its schema
+// version; "" where there is no such file, or it mirrors none yet.
+func BoundTo(ctx context.Context, path string) (string, error) {
+	found, err := InspectFile(ctx, path, "ro")
+	switch {
+	case errors.Is(err, sqlitefile.ErrNoDatabase):
+		return "", nil
+	case err != nil:
+		return "", sqlitefile.Explain(path, err)
+	case !found.Ours():
+		return "", nil
+	}
+	db, err := sqlitefile.OpenUnguarded(path, "ro")
+	if err != nil {
+		return "", err
+	}
+	var bound []string
+	err = db.SelectContext(ctx, &bound, "SELECT base_url FROM _meta WHERE base_url IS NOT NULL")
+	return strings.Join(bound, ""), errors.Join(sqlitefile.Explain(path, err), db.Close())
 }
 
 // Bind makes the database the mirror of the platform at baseURL. One that mirrors another platform already gives

@@ -91,6 +91,15 @@ func TestOpenAgainWritesNothing(t *testing.T) {
 	if changes != 0 || fileSum(t, path) != before {
 		t.Errorf("%d changes, file the same: %v", changes, fileSum(t, path) == before)
 	}
+	files, err := sqlitefile.ReadFileState(path)
+	if must(t, err); !files.HasWAL || !files.HasSHM || files.WAL != 0 {
+		t.Errorf("readers need an empty -wal and a -shm beside the closed file: %+v", files)
+	}
+	// SQLite removes both when the last connection closes, so none of the Mirror's is left open.
+	other, err := sqlx.Open("sqlite", path)
+	must(t, err)
+	_, err = other.Exec("DELETE FROM _runs")
+	must(t, errors.Join(err, other.Close()))
 	if left, _ := filepath.Glob(path + "-*"); len(left) > 0 {
 		t.Errorf("left beside the closed file: %q", left)
 	}

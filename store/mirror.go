@@ -7,7 +7,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,6 +34,8 @@ const maxReaders = 4
 type Options struct {
 	Now func() time.Time // the clock; nil is time.Now
 	Log zerolog.Logger   // the zero Logger says nothing
+
+	FileMode fs.FileMode // of a new file, whatever the umask; 0 is 0600
 
 	// What the marts depend on besides the tables.
 	Zone      *time.Location  // the platform's; nil is UTC
@@ -71,8 +73,12 @@ func Open(ctx context.Context, path string, o Options) (*Mirror, error) {
 }
 
 func open(ctx context.Context, path string, o Options, mod *model) (*Mirror, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := sqlitefile.MakeDir(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("create the directory of the mirror: %w", sqlitefile.ExplainFile(filepath.Dir(path), err))
+	}
+	// SQLite gives the -wal and the -shm the mode of the file.
+	if err := sqlitefile.CreateFile(path, o.FileMode); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("create the mirror: %w", sqlitefile.ExplainFile(path, err))
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -83,7 +89,7 @@ func open(ctx context.Context, path string, o Options, mod *model) (*Mirror, err
 	if o.Deals.IsZero() {
 		o.Deals = dealclass.Default()
 	}
-	write := sql.OpenDB(writerConnector{sqlitefile.DSN(path, writerPragmas)})
+	write := sql.OpenDB(sqlitefile.WALConnector{Connector: writerConnector{sqlitefile.DSN(path, writerPragmas)}})
 	write.SetMaxOpenConns(1)
 	m := &Mirror{
 		path: path, now: o.Now, log: o.Log, zone: o.Zone, power: cmp.Or(o.PowerUnit, Auto), deals: o.Deals, model: mod, write: sqlx.NewDb(write, sqlitefile.BindLabel),
@@ -169,7 +175,8 @@ func CheckCurrent(ctx context.Context, q sqlitefile.Querier, path string) error 
 }
 
 // Close ends every connection; a transaction still open is rolled back. A writer first empties the WAL into the file
-// as far as readers allow within a second, so that a plain copy of the closed file is whole.
+// as far as readers allow within a second, so that a plain copy of the closed file is whole. Beside Litestream,
+// which reads for as long as it runs, it does not wait, unless the WAL is larger than [sqlitefile.LitestreamWAL].
 func (m *Mirror) Close() error {
 	var errs []error
 	if m.read != nil {
@@ -178,12 +185,13 @@ func (m *Mirror) Close() error {
 	if m.conn != nil {
 		errs = append(errs, m.closeStatements())
 		// A program that keeps looking at an old state of the mirror shall not keep the next run from beginning, or this process from ending.
-		if err := m.emptyWAL(context.Background(), time.Second); err != nil {
+		patience := m.patienceAtEnd()
+		if err := m.emptyWAL(context.Background(), patience); err != nil {
 			level := zerolog.DebugLevel
 			if !errors.Is(err, sqlitefile.ErrBusy) {
 				level = zerolog.WarnLevel
 			}
-			m.log.WithLevel(level).Err(err).Str("path", m.path).Msg("the WAL was not emptied; the next run does it")
+			m.log.WithLevel(level).Err(err).Str("path", m.path).Dur("waited_ms", patience).Msg("the WAL was not emptied; a later run does it, or Litestream")
 		}
 		errs = append(errs, m.conn.Close())
 	}
@@ -196,11 +204,25 @@ func (m *Mirror) Close() error {
 	return errors.Join(errs...)
 }
 
+// patienceAtEnd is how long Close waits for readers. Whether Litestream runs is told by its read
+// transaction alone: its tables and its directory outlive it.
+func (m *Mirror) patienceAtEnd() time.Duration {
+	litestream, err := sqlitefile.HasLitestream(context.Background(), m.conn)
+	files, filesErr := sqlitefile.ReadFileState(m.path)
+	if err == nil && filesErr == nil && litestream && files.WAL < sqlitefile.LitestreamWAL {
+		return 0
+	}
+	return time.Second
+}
+
+// checkpointAttempt is how long one attempt of emptyWAL waits for readers and writers.
+const checkpointAttempt = 250 * time.Millisecond
+
 // emptyWAL checkpoints the WAL and truncates it to zero bytes. It returns [sqlitefile.ErrBusy] when a read
 // transaction on an old state stays open for longer than patience. The context is checked between
 // attempts.
 func (m *Mirror) emptyWAL(ctx context.Context, patience time.Duration) error {
-	const attempt = 250 * time.Millisecond
+	attempt := min(patience, checkpointAttempt)
 	if _, err := m.conn.ExecContext(context.Background(), fmt.Sprintf("PRAGMA busy_timeout = %d", attempt.Milliseconds())); err != nil {
 		return sqlitefile.Explain(m.path, err)
 	}

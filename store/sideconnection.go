@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/jmoiron/sqlx"
+	"modernc.org/sqlite"
 
 	"solarmirror/store/sqlitefile"
 )
@@ -29,7 +30,7 @@ func (m *Mirror) WithSideConnection(ctx context.Context, f func(*Side) error) (e
 	}); err != nil {
 		return sqlitefile.Explain(m.path, err)
 	}
-	db := sqlx.NewDb(sql.OpenDB(writerConnector{sqlitefile.DSN(m.path, sidePragmas)}), sqlitefile.BindLabel)
+	db := sqlx.NewDb(sql.OpenDB(sqlitefile.WALConnector{Connector: writerConnector{sqlitefile.DSN(m.path, sidePragmas)}}), sqlitefile.BindLabel)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	db.SetMaxOpenConns(1)
 	conn, err := db.Connx(ctx)
@@ -75,11 +76,11 @@ func OpenBeside(ctx context.Context, path string, pragmas []string) (*sqlx.DB, e
 	if err := sqlitefile.MustExist(path); err != nil {
 		return nil, err
 	}
-	conn, err := sql.Open("sqlite", sqlitefile.DSN(path, pragmas)+"&mode=rw&_txlock=immediate")
+	connector, err := sqlite.NewConnector(sqlitefile.DSN(path, pragmas) + "&mode=rw&_txlock=immediate")
 	if err != nil {
 		return nil, fmt.Errorf("open mirror %s: %w", path, err)
 	}
-	db := sqlx.NewDb(conn, sqlitefile.BindLabel)
+	db := sqlx.NewDb(sql.OpenDB(sqlitefile.WALConnector{Connector: connector}), sqlitefile.BindLabel)
 	db.SetMaxOpenConns(1)
 	if err := CheckCurrent(ctx, db, path); err != nil {
 		return nil, errors.Join(fmt.Errorf("open mirror: %w", sqlitefile.Explain(path, err)), db.Close())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -84,11 +83,6 @@ func (a *app) backup(ctx context.Context, o publish.BackupOptions) error {
 	if err != nil {
 		return err // of the other copy, or of removing earlier ones
 	}
-	_, err = fmt.Fprintf(a.stdout, "\nTo restore, stop \"solarmirror run\", then:\n\n  %s restore --from %s\n", buildinfo.Command(), shellWord(o.To))
+	_, err = fmt.Fprintf(a.stdout, "\nTo restore, stop \"solarmirror run\", then:\n\n  %s restore --from %s\n", buildinfo.Command(), words.ShellWord(o.To))
 	return err
-}
-
-// shellWord is a path as one word of a command that is to be pasted into a shell.
-func shellWord(path string) string {
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

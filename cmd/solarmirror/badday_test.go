@@ -278,7 +278,7 @@ func TestBadDaysOfTheNetwork(t *testing.T) {
 	refused := []string{"refused the token with 401", "SOLARMIRROR_PLATFORM_TOKEN"}
 	runBadDays(t, []badDay{
 		// No name server is asked for a name that cannot be one, so the test needs none.
-		{name: "the name is not found", begin: address("http://no..host"), end: addressed, code: exitFailed, ledger: "failed host",
+		{name: "the name is not found", begin: address("https://no..host"), end: addressed, code: exitFailed, ledger: "failed host",
 			says: []string{"no such host", "check the network and platform.base_url"}},
 		{name: "the certificate is not trusted", begin: address(untrusted.URL), end: addressed, code: exitFailed, ledger: "failed certificate",
 			says: []string{"failed to verify certificate", "check platform.base_url, and that the system trusts"}},

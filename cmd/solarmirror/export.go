@@ -32,8 +32,9 @@ Run again, it writes only the files whose rows changed. DIR/manifest.json lists
 every file with its rows, bytes and SHA-256, and every column with its meaning;
 it is written last.
 
-The files hold what the mirror holds, personal data too. --from reads another
-copy in its place, such as the masked one that "solarmirror publish" makes.`,
+The files hold what the mirror holds, personal data too, and new ones have [mirror]
+file_mode. --from reads another copy in its place, such as the masked one that
+"solarmirror publish" makes, whose files every user may read.`,
 		Example: `  solarmirror export --format parquet --to data/export
   solarmirror export --format csv --style excel-br --to planilhas
   solarmirror export --format parquet --from data/published/solarmirror.db --to data/shared`,
@@ -65,8 +66,12 @@ func (a *app) export(cmd *cobra.Command, f exportFlags) error {
 	if err != nil {
 		return &usageError{command: cmd.CommandPath(), err: err}
 	}
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
 	run := func(mirror *store.Mirror) error {
-		report, err := export.Run(cmd.Context(), mirror, export.Options{Dir: f.to, Format: format, Fresh: f.from != "", Wait: f.wait})
+		report, err := export.Run(cmd.Context(), mirror, export.Options{Dir: f.to, Format: format, FileMode: c.Mirror.FileMode, Fresh: f.from != "", Wait: f.wait})
 		if err != nil {
 			return err
 		}

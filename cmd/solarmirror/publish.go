@@ -29,7 +29,7 @@ CPFs and CNPJs become pseudonyms (p_…), the same in every table and every copy
 and joins still work; names, streets, notes, extra, errors and raw records are left empty. Cities,
 states, amounts, dates and products stay. The copy's _columns table says what is masked.
 Pseudonyms are made with a key, which must stay secret: who has it and the copy can tell whose
-pseudonym a CPF has.`,
+pseudonym a CPF has. Every user may read a new masked copy; a full one has [mirror] file_mode.`,
 		Example: "  solarmirror publish\n  solarmirror publish --to /srv/bi/solarmirror.db",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

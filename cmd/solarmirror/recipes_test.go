@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,7 +41,10 @@ func TestRecipes(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(live), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	syncTwice(t, live)
+	settings, err := os.ReadFile(syncTwice(t, live))
+	if err := errors.Join(err, os.WriteFile(filepath.Join(dir, "config.toml"), settings, 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	kitchen := kitchen{dir, published}
 	kitchen.shell(t, "solarmirror publish")
 	done := map[string]int{}
@@ -115,8 +119,14 @@ func (k kitchen) shell(t *testing.T, commands string) string {
 	if err := os.Symlink(self, filepath.Join(bin, "solarmirror")); err != nil {
 		t.Fatal(err)
 	}
+	if strings.Contains(commands, "litestream ") {
+		if err := os.Symlink(testtools.GoProgram(t, "litestream"), filepath.Join(bin, "litestream")); err != nil {
+			t.Fatal(err)
+		}
+		commands = strings.ReplaceAll(commands, `"solarmirror run"`, `"sh -c 'solarmirror sync; sleep 3'"`) // which ends by itself
+	}
 	cmd := exec.Command("sh", "-eu", "-c", commands)
-	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "REPLICA=file://"+k.dir+"/replica")
 	printed := k.run(t, cmd)
 	if file := regexp.MustCompile(`> (\S+)`).FindStringSubmatch(commands); file != nil {
 		written, err := os.ReadFile(filepath.Join(k.dir, file[1]))

@@ -24,8 +24,9 @@ next, and how fresh all this is. It needs no network and no JavaScript, and prin
 send it or put it on a share as it is.
 
 The figures are those of the marts (bi_*), which every sync brings up to date. It names
-sellers, and no customer. It is in Portuguese unless --lang is en, whatever the
-system's language, so that a scheduled report looks like the one made by hand.`,
+sellers, and no customer; a new page has [mirror] file_mode, unless the names are masked.
+It is in Portuguese unless --lang is en, whatever the system's language, so that a
+scheduled report looks like the one made by hand.`,
 		Example: `  solarmirror report
   solarmirror report --lang en --out /srv/www/sales.html
   solarmirror report --out - | ssh www "cat > /srv/www/sales.html"`,
@@ -55,7 +56,7 @@ func (a *app) report(ctx context.Context, out, lang string) error {
 	if err != nil {
 		return err
 	}
-	o := report.Options{Language: language, Zone: c.Platform.TimeZone, Now: time.Now()}
+	o := report.Options{Language: language, Zone: c.Platform.TimeZone, Now: time.Now(), FileMode: c.Mirror.FileMode}
 	return a.withReader(ctx, func(mirror *store.Mirror) error {
 		if err := a.warnOfMarts(ctx, mirror); err != nil {
 			return err

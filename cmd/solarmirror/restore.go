@@ -64,7 +64,7 @@ func (a *app) restore(cmd *cobra.Command, from string, yes, wait bool) error {
 		return err
 	}
 	o := publish.RestoreOptions{
-		From: found, Mirror: c.Mirror.Path, Outbox: c.Outbox.Path, Now: time.Now(), Patience: setup.RestorePatience, Wait: wait,
+		From: found, Mirror: c.Mirror.Path, Outbox: c.Outbox.Path, FileMode: c.Mirror.FileMode, Now: time.Now(), Patience: setup.RestorePatience, Wait: wait,
 	}
 	if found.Mirror != "" {
 		if o.BaseURL, err = a.canonicalBaseURL(c); err != nil {

@@ -66,6 +66,6 @@ func (w *worker) checkWAL() {
 	}
 	if f.WAL > w.maxWAL {
 		w.log.Warn().Int64("wal_bytes", f.WAL).Msg("the mirror's WAL is large, because some program keeps reading an old state of it: " +
-			"end that program's transaction (a query left open), and the next job empties the WAL")
+			"end that program's transaction (a query left open), or restart Litestream where that replicates the mirror, and the next job empties the WAL")
 	}
 }

@@ -84,12 +84,15 @@ func (a *app) simulate(ctx context.Context, f simulateFlags, o platformtest.Opti
 		return fmt.Errorf("simulate: %w; choose another address with --listen", err)
 	}
 	handler := platformtest.New(o)
-	url := "http://" + listener.Addr().String()
+	url, allow := "http://"+listener.Addr().String(), ""
+	if at, ok := listener.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
+		allow = " SOLARMIRROR_PLATFORM_ALLOW_PLAIN_HTTP=true"
+	}
 	fmt.Fprintf(a.stdout, `simulated platform at %s
 
 Mirror it from another terminal:
-  SOLARMIRROR_PLATFORM_BASE_URL=%s SOLARMIRROR_PLATFORM_TOKEN=%s %s sync
-`, url, url, simulationToken, buildinfo.Command())
+  SOLARMIRROR_PLATFORM_BASE_URL=%s SOLARMIRROR_PLATFORM_TOKEN=%s%s %s sync
+`, url, url, simulationToken, allow, buildinfo.Command())
 	return platformtest.Serve(ctx, listener, handler)
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"solarmirror/store/sqlitefile"
@@ -14,21 +13,16 @@ import (
 // SQLite creates the journal with the mode of the file.
 func ensurePrivateFile(path string) error {
 	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := sqlitefile.MakeDir(dir, 0o700); err != nil {
 		return fmt.Errorf("create the directory of the outbox: %w", sqlitefile.ExplainFile(dir, err))
 	}
 	if err := checkPrivate(path); err != nil {
 		return err
 	}
-	// O_EXCL, so that an existing file is never opened: closing it would drop SQLite's locks on it.
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
+	if err := sqlitefile.CreateFile(path, 0o600); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("create the outbox: %w", sqlitefile.ExplainFile(path, err))
 	}
-	return f.Close()
+	return nil
 }
 
 func checkPrivate(path string) error {

@@ -49,7 +49,7 @@ type backupKind struct {
 // [outbox.ErrNotOutbox], [*sqlitefile.ModeError], [*sqlitefile.NoRoomError],
 // [*sqlitefile.LockedError], [sqlitefile.ErrCorrupt].
 func Backup(ctx context.Context, o BackupOptions) (*Backups, error) {
-	if err := os.MkdirAll(o.To, 0o700); err != nil {
+	if err := sqlitefile.MakeDir(o.To, 0o700); err != nil {
 		return nil, fmt.Errorf("create the directory of the backup: %w", err)
 	}
 	if err := sqlitefile.CheckPrivate(o.To); err != nil {

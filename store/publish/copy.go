@@ -40,11 +40,7 @@ func makeCopy(ctx context.Context, path string, mode fs.FileMode, build func(par
 }
 
 func buildCopy(ctx context.Context, part string, mode fs.FileMode, build func(part string) error) error {
-	f, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
-	if err != nil {
-		return fmt.Errorf("create the copy: %w", err)
-	}
-	if err := f.Close(); err != nil {
+	if err := sqlitefile.CreateFile(part, mode); err != nil {
 		return fmt.Errorf("create the copy: %w", err)
 	}
 	if err := build(part); err != nil {

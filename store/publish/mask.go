@@ -1,8 +1,11 @@
 package publish
 
 import (
+	"cmp"
+	"context"
 	"database/sql/driver"
 	"fmt"
+	"io/fs"
 	"strings"
 	"sync"
 
@@ -24,6 +27,26 @@ type Masking struct {
 }
 
 const extraColumn = "extra"
+
+// MaskedMode is the mode of files without personal data.
+const MaskedMode fs.FileMode = 0o644
+
+// pseudonymRemark is what a masked copy's data dictionary adds to the description of a pseudonym.
+const pseudonymRemark = " In this copy: a pseudonym, the same in every table."
+
+// ModeOf returns the mode of a new file made from the database that q reads: [MaskedMode] for a
+// masked copy, else private, where 0 is 0600.
+func ModeOf(ctx context.Context, q sqlitefile.Querier, private fs.FileMode) (fs.FileMode, error) {
+	var masked bool
+	err := q.GetContext(ctx, &masked, "SELECT EXISTS (SELECT * FROM _columns WHERE description LIKE ?)", "%"+pseudonymRemark)
+	if err != nil {
+		return 0, fmt.Errorf("look whether personal data is masked: %w", err)
+	}
+	if masked {
+		return MaskedMode, nil
+	}
+	return cmp.Or(private, 0o600), nil
+}
 
 // SQL functions that compute masked columns. ?1 is the key, ?2 is KeepExtra, see parameters.
 const (
@@ -90,7 +113,7 @@ func (m *Masking) remark(t *schema.Table, c schema.Column) string {
 	case c.Privacy == schema.Public:
 		return ""
 	case c.Privacy == schema.Counted:
-		return " In this copy: a pseudonym, the same in every table."
+		return pseudonymRemark
 	case c.Name == extraColumn && t.Shape == schema.Root && len(m.KeepExtra) > 0:
 		return " In this copy: only " + strings.Join(m.KeepExtra, ", ") + "."
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -20,10 +21,11 @@ import (
 
 // Options are the parameters of [Copy].
 type Options struct {
-	To           string   // path of the copy
-	Mask         *Masking // nil: a full copy
-	KeepVersions int      // number of copies to keep, including the new one; at least 1
-	Wait         bool     // wait while another process publishes to the same path
+	To           string      // path of the copy
+	Mask         *Masking    // nil: a full copy
+	FileMode     fs.FileMode // of a new full copy, 0 is 0600; a masked one has 0644
+	KeepVersions int         // number of copies to keep, including the new one; at least 1
+	Wait         bool        // wait while another process publishes to the same path
 }
 
 // Published describes the copy that [Copy] made.
@@ -65,12 +67,19 @@ func publish(ctx context.Context, path string, o Options) (*Published, error) {
 	if err := checkRoom(path, o.To); err != nil {
 		return nil, err
 	}
-	build := func(part string) error { return vacuumInto(ctx, path, part, "ro", sqlitefile.Explain) }
+	build := func(part string) error {
+		if err := vacuumInto(ctx, path, part, "ro", sqlitefile.Explain); err != nil {
+			return err
+		}
+		return sqlitefile.DropLitestream(ctx, part)
+	}
+	mode := o.FileMode
 	if o.Mask != nil {
+		mode = MaskedMode
 		build = func(part string) error { return o.Mask.copyInto(ctx, path, part) }
 	}
 	v := versions{path: o.To, keep: o.KeepVersions}
-	if err := makeCopy(ctx, o.To, 0o644, build, v.replace); err != nil {
+	if err := makeCopy(ctx, o.To, mode, build, v.replace); err != nil {
 		return nil, fmt.Errorf("publish: %w", err)
 	}
 	earlier, err := v.earlier()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -188,14 +189,44 @@ func TestUndeclaredColumnIsMaskedAndForgotten(t *testing.T) {
 	}
 }
 
+// TestModes: of a new copy, and of what is made from it.
+func TestModes(t *testing.T) {
+	t.Parallel()
+	path, dir := mirrorPath(t), t.TempDir()
+	filledMirror(t, path)
+	full, without := masked(filepath.Join(dir, "full.db")), masked(filepath.Join(dir, "masked.db"))
+	full.Mask, full.FileMode = nil, 0o640
+	without.Mask.KeepExtra = nil
+	for _, tc := range []struct {
+		options Options
+		mode    fs.FileMode
+	}{{full, 0o640}, {masked(filepath.Join(dir, "extra.db")), 0o644}, {without, 0o644}} {
+		publishTo(t, path, tc.options)
+		info, err := os.Stat(tc.options.To)
+		must(t, err)
+		mode, err := ModeOf(t.Context(), openFile(t, tc.options.To), 0o640)
+		must(t, err)
+		if info.Mode() != tc.mode || mode != tc.mode {
+			t.Errorf("%s has %v, and files made from it %v; want %v", tc.options.To, info.Mode(), mode, tc.mode)
+		}
+	}
+}
+
 func TestFullCopy(t *testing.T) {
 	t.Parallel()
 	path, to := mirrorPath(t), filepath.Join(t.TempDir(), "published.db")
 	m := filledMirror(t, path)
+	live, err := sqlx.Open("sqlite", sqlitefile.DSN(path, nil))
+	must(t, err)
+	_, err = live.Exec("CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER); CREATE TABLE _litestream_lock (id INTEGER)")
+	must(t, errors.Join(err, live.Close()))
 	o := masked(to)
 	o.Mask = nil
 	publishTo(t, path, o)
 	db := openFile(t, to)
+	if got := texts(t, db, "SELECT count(*) FROM sqlite_master WHERE name LIKE '%litestream%'")[0]; got != "0" {
+		t.Errorf("%s tables of Litestream were published", got)
+	}
 	for _, table := range schema.All() {
 		rows := fmt.Sprintf("SELECT quote(%s) FROM %s ORDER BY 1", strings.Join(table.ColumnNames(), ") || quote("), table.Name)
 		if got, want := texts(t, db, rows), texts(t, m.Reader(), rows); !slices.Equal(got, want) {

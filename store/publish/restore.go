@@ -24,6 +24,7 @@ type RestoreOptions struct {
 	From           Backups       // what [FindBackup] found
 	Mirror, Outbox string        // paths of the databases, also of one that is not restored
 	BaseURL        string        // of the configured platform; not needed without From.Mirror
+	FileMode       fs.FileMode   // of a mirror that is not there yet; the mode of another stays
 	Now            time.Time     // for the names of the files that are replaced
 	Patience       time.Duration // how long other programs may keep the databases open
 	Wait           bool          // wait while other processes work on the databases
@@ -184,19 +185,17 @@ func checkReplaced(ctx context.Context, path string, isOutbox bool) error {
 }
 
 // stage copies the backup beside the database and checks the copy.
-func (r replacement) stage(ctx context.Context, from, baseURL string) error {
+func (r replacement) stage(ctx context.Context, from, baseURL string, mode fs.FileMode) error {
 	if err := checkAtRest(from); err != nil {
 		return err
 	}
 	if err := checkRoom(from, r.Path); err != nil {
 		return err
 	}
-	mode := fs.FileMode(0o600)
-	if old, err := os.Stat(r.Path); !r.Outbox {
-		mode = 0o640
-		if err == nil {
-			mode = old.Mode().Perm()
-		}
+	if old, err := os.Stat(r.Path); r.Outbox {
+		mode = 0o600
+	} else if err == nil {
+		mode = old.Mode().Perm()
 	}
 	if err := copyFile(ctx, from, r.Staged, mode); err != nil {
 		return fmt.Errorf("copy the backup: %w", sqlitefile.ExplainFile(r.Staged, err))

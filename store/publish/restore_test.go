@@ -140,7 +140,7 @@ func (r *restoreRig) options(from string) RestoreOptions {
 	r.t.Helper()
 	found, err := FindBackup(r.t.Context(), from)
 	must(r.t, err)
-	return RestoreOptions{From: found, Mirror: r.mirror, Outbox: r.outbox, BaseURL: restoredURL, Now: start, Patience: 200 * time.Millisecond}
+	return RestoreOptions{From: found, Mirror: r.mirror, Outbox: r.outbox, BaseURL: restoredURL, FileMode: 0o640, Now: start, Patience: 200 * time.Millisecond}
 }
 
 const replaced = ".replaced-20260304T050607.089Z"
@@ -334,7 +334,7 @@ func TestRestoreRefuses(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			must(t, os.MkdirAll(filepath.Join(r.dir, "open"), 0o755))
-			o := RestoreOptions{Mirror: r.mirror, Outbox: r.outbox, BaseURL: restoredURL, Now: start}
+			o := RestoreOptions{Mirror: r.mirror, Outbox: r.outbox, BaseURL: restoredURL, FileMode: 0o640, Now: start}
 			var err error
 			if o.From, err = FindBackup(t.Context(), test.from(t)); err == nil {
 				if test.set != nil {

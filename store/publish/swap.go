@@ -56,6 +56,7 @@ func readJournal(mirror string) (*journal, error) {
 type swap struct {
 	mirror   string // the journal is beside it
 	baseURL  string
+	fileMode fs.FileMode
 	from     []string // backup of each of journal.Files
 	patience time.Duration
 	journal  journal
@@ -78,7 +79,7 @@ func runSteps(ctx context.Context, steps []step) error {
 }
 
 func newSwap(ctx context.Context, o RestoreOptions) (*swap, error) {
-	s := &swap{mirror: o.Mirror, baseURL: o.BaseURL, patience: o.Patience}
+	s := &swap{mirror: o.Mirror, baseURL: o.BaseURL, fileMode: o.FileMode, patience: o.Patience}
 	var err error
 	if s.journal.Outbox, err = filepath.Abs(o.Outbox); err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func newSwap(ctx context.Context, o RestoreOptions) (*swap, error) {
 func (s *swap) prepare() []step {
 	steps := []step{s.writeJournal}
 	for i, r := range s.journal.Files {
-		steps = append(steps, func(ctx context.Context) error { return r.stage(ctx, s.from[i], s.baseURL) })
+		steps = append(steps, func(ctx context.Context) error { return r.stage(ctx, s.from[i], s.baseURL, s.fileMode) })
 	}
 	for _, r := range s.journal.Files {
 		steps = append(steps, func(ctx context.Context) error { return s.seize(ctx, r) }, func(context.Context) error { return s.keep(r) })

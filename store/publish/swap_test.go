@@ -40,7 +40,7 @@ func restoreForever(dir string) error {
 		}
 		done, err := Restore(context.Background(), RestoreOptions{
 			From: found, Mirror: filepath.Join(dir, "mirror", "m.db"), Outbox: filepath.Join(dir, "private", "o.db"),
-			BaseURL: restoredURL, Now: time.Now(), Patience: time.Minute,
+			BaseURL: restoredURL, FileMode: 0o640, Now: time.Now(), Patience: time.Minute,
 		})
 		if err != nil {
 			return err

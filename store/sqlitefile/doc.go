@@ -14,6 +14,11 @@
 // [AcquireLock] takes an exclusive file lock. The kernel releases it when the process exits, even
 // after kill -9. Waiting processes form a queue, which is a second file lock.
 //
+// # Modes
+//
+// [CreateFile] and [MakeDir] give the mode that is asked for, whatever the umask. SQLite gives a
+// -wal and a -shm the mode of the database.
+//
 // # Times
 //
 // Files store times as text, formatted by [FormatTime]. The driver must never be given a

@@ -44,10 +44,9 @@ func Explain(path string, err error) error {
 // diskRemedy is the remedy for a refused read or write. SQLite does not report the cause.
 const diskRemedy = "look for a failing disk, a quota or a limit of file size (`dmesg`, `quota`, `ulimit -f`), run `solarmirror doctor`, then the same command again"
 
-// accessRemedy is the remedy for a database that this user cannot open or write. Readers too must
-// be able to write its -shm file.
+// accessRemedy is the remedy for a database that this user cannot open or write.
 func accessRemedy(path string) string {
-	return fmt.Sprintf("let this user write to it, to what lies beside it under its name and to the directory (`ls -la %s`), on a file system that is not read-only, and run the same command again; who only reads can be given a copy made with `solarmirror publish`", filepath.Dir(path))
+	return fmt.Sprintf("let this user write to it, to what lies beside it under its name and to the directory (`ls -la %s`), on a file system that is not read-only, and run the same command again; who only reads needs to read it and what lies beside it ([mirror] file_mode lets the group), or a copy made with `solarmirror publish`", filepath.Dir(path))
 }
 
 // Explained reports whether err wraps one of this package's errors already.

@@ -50,7 +50,7 @@ func decodeKey(content []byte) ([]byte, bool) {
 // GenerateKey creates a private file at path with a new key in hexadecimal, and its directory when
 // missing. An existing file is an error, [fs.ErrExist].
 func GenerateKey(path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := MakeDir(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make a key file: %w", err)
 	}
 	raw := make([]byte, keySize)

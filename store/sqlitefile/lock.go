@@ -38,7 +38,7 @@ type Lock struct {
 // waiting.
 func AcquireLock(ctx context.Context, dbPath, command string, wait bool) (*Lock, error) {
 	path := dbPath + ".lock"
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := MakeDir(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("create the directory of the lock: %w", ExplainFile(filepath.Dir(path), err))
 	}
 	lock := &Lock{file: flock.New(path, flock.SetPermissions(0o644))}

@@ -66,9 +66,10 @@ type Querier interface {
 }
 
 const columnsSQL = `SELECT t.name AS "table", c.name AS "column" FROM sqlite_master AS t JOIN pragma_table_info(t.name) AS c
-	WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY t.name, c.cid`
+	WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND t.name NOT IN ` + litestreamTables + ` ORDER BY t.name, c.cid`
 
-// Columns returns the column names of every table, by table. It leaves out SQLite's own tables.
+// Columns returns the column names of every table, by table. It leaves out SQLite's own tables, and
+// those of Litestream.
 func Columns(ctx context.Context, q Querier) (map[string][]string, error) {
 	var list []struct{ Table, Column string }
 	if err := q.SelectContext(ctx, &list, columnsSQL); err != nil {

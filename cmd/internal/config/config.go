@@ -22,6 +22,10 @@ package config
 
 import (
 	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"strings"
 	"time"
 
 	"solarmirror/store/dealclass"
@@ -46,6 +50,7 @@ type Config struct {
 // Platform says how to reach the sales platform and how hard to ask it.
 type Platform struct {
 	BaseURL           string         // http(s) URL with a host; "" = not given
+	AllowPlainHTTP    bool           // the token may go to another machine over http
 	Token             Secret         // "" = not given
 	TokenFile         string         // path; "" = not given
 	TimeZone          *time.Location // zone of the platform's dates
@@ -64,9 +69,10 @@ const FirstPageAuto = -1
 
 // Mirror says where the mirror lies and how it is kept.
 type Mirror struct {
-	Path            string // SQLite file, relative to the working directory
-	OverlapDays     int    // days asked again before the watermark
-	KeepDeletedDays int    // until a record that is gone is deleted; 0 = never
+	Path            string      // SQLite file, relative to the working directory
+	FileMode        fs.FileMode // of new files with personal data
+	OverlapDays     int         // days asked again before the watermark
+	KeepDeletedDays int         // until a record that is gone is deleted; 0 = never
 }
 
 // Marts says how the platform's figures are read where it leaves that open.
@@ -141,6 +147,25 @@ func (c Config) BaseURL() (string, error) {
 			"platform.base_url is not set: give SOLARMIRROR_PLATFORM_BASE_URL, or base_url under [platform] in config.toml"}}
 	}
 	return c.Platform.BaseURL, nil
+}
+
+// PlainHTTP says whether platform.base_url is plain http to another machine, on whose way anybody
+// can read the token. Only localhost and loopback addresses are this machine: a name is not looked
+// up, since the answer may be another one when the request is sent.
+func (c Config) PlainHTTP() bool {
+	base, err := url.Parse(c.Platform.BaseURL)
+	if err != nil || base.Scheme != "http" {
+		return false
+	}
+	ip := net.ParseIP(base.Hostname())
+	return !strings.EqualFold(base.Hostname(), "localhost") && (ip == nil || !ip.IsLoopback())
+}
+
+// TokenInClear says whether requests would show a token to anybody on the way, and nobody has allowed
+// that.
+func (c Config) TokenInClear() bool {
+	given := c.Platform.Token != "" || c.Platform.TokenFile != ""
+	return given && c.PlainHTTP() && !c.Platform.AllowPlainHTTP
 }
 
 // ScheduleZone is the zone in which the schedule's specs are read.

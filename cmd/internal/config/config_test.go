@@ -86,7 +86,7 @@ func TestDefaults(t *testing.T) {
 			TimeZone: zone(t, "America/Sao_Paulo"), PageLimit: 50, FirstPage: FirstPageAuto, Envelope: "auto",
 			RequestsPerSecond: 5, MaxInFlight: 4, Timeout: time.Minute, MaxRetryWait: 5 * time.Minute, MaxBody: 64 << 20,
 		},
-		Mirror: Mirror{Path: "data/mirror/solarmirror.db", OverlapDays: 2},
+		Mirror: Mirror{Path: "data/mirror/solarmirror.db", FileMode: 0o640, OverlapDays: 2},
 		Outbox: Outbox{Path: "data/private/outbox.db", KeepDays: 90, KeepAmbiguousDays: 7},
 		Schedule: Schedule{
 			Sync: spec(t, "*/15 * * * *"), FullEquipments: spec(t, "0 * * * *"), FullRequests: spec(t, "0 3 * * 0"),
@@ -111,10 +111,10 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 	deals.CancelledPayment = []string{"cancelado"}
 	want := Config{
 		Platform: Platform{
-			BaseURL: "http://127.0.0.1:8900", Token: "s3cret", TimeZone: zone(t, "America/Manaus"), PageLimit: 500, FirstPage: 0,
+			BaseURL: "http://127.0.0.1:8900", AllowPlainHTTP: true, Token: "s3cret", TimeZone: zone(t, "America/Manaus"), PageLimit: 500, FirstPage: 0,
 			Envelope: "items", RequestsPerSecond: 0.5, MaxInFlight: 64, Timeout: 90 * time.Second, MaxRetryWait: time.Hour, MaxBody: 3 << 10,
 		},
-		Mirror: Mirror{Path: "m.db", OverlapDays: 0, KeepDeletedDays: 400},
+		Mirror: Mirror{Path: "m.db", FileMode: 0o604, OverlapDays: 0, KeepDeletedDays: 400},
 		Outbox: Outbox{Path: "o.db", KeyFile: "o.key", KeepDays: 0, KeepAmbiguousDays: 1},
 		Schedule: Schedule{
 			TimeZone: zone(t, "UTC"), Sync: spec(t, "@hourly"), FullEquipments: spec(t, "1 * * * *"), FullRequests: spec(t, "2 3 1 * *"),
@@ -127,6 +127,7 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 	text := `
 		[platform]
 		base_url = "http://127.0.0.1:8900"
+		allow_plain_http = true
 		token = "s3cret"
 		time_zone = "America/Manaus"
 		page_limit = 500
@@ -139,6 +140,7 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		max_body = "3KiB"
 		[mirror]
 		path = "m.db"
+		file_mode = "604"
 		overlap_days = 0
 		keep_deleted_days = 400
 		[outbox]
@@ -367,6 +369,8 @@ func TestBounds(t *testing.T) {
 		{"PLATFORM_TIMEOUT", []string{"1ms", "1h30m"}, []string{"60", "0s", "-1s", "60 s"}},
 		{"PLATFORM_MAX_RETRY_WAIT", []string{"5m"}, []string{"soon"}},
 		{"PLATFORM_MAX_BODY", []string{"1B", "64MiB", "64 MiB", "2GiB"}, []string{"64", "0B", "-1KiB", "64MB", "MiB", "1.5MiB", "9999999999GiB"}},
+		{"PLATFORM_ALLOW_PLAIN_HTTP", []string{"true", "false"}, []string{"yes"}},
+		{"MIRROR_FILE_MODE", []string{"0640", "640", "600", "0664"}, []string{"0440", "0666", "0750", "1640", "0o640", "-640", "0x1A0", "648", "rw-r-----", "9999999999999999999999"}},
 		{"MIRROR_OVERLAP_DAYS", []string{"0", "365"}, []string{"-1", "366"}},
 		{"MIRROR_KEEP_DELETED_DAYS", []string{"0", "36500"}, []string{"-1", "36501"}},
 		{"SCHEDULE_TIME_ZONE", []string{"UTC"}, []string{"Local", "Brazil"}},

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"net"
 	"net/url"
@@ -60,6 +61,9 @@ func platformKeys() []key {
 		{name: "platform.base_url",
 			doc: "Address of the platform, without /api/v2: https://sales.example.com. Commands that ask the platform need it.",
 			set: func(c *Config, text string) error { return setBaseURL(&c.Platform.BaseURL, text) }},
+		{name: "platform.allow_plain_http", fallback: "false", kind: kindBoolean,
+			doc: "Whether the token may be sent to another machine over http://, where anybody on the way can read it. Without this, commands that ask such a platform are refused.",
+			set: func(c *Config, text string) error { return setBool(&c.Platform.AllowPlainHTTP, text) }},
 		{name: "platform.token", secret: true,
 			doc: "The access token. Better kept out of this file: set SOLARMIRROR_PLATFORM_TOKEN, or use token_file.",
 			set: func(c *Config, text string) error { c.Platform.Token = Secret(text); return nil }},
@@ -103,6 +107,9 @@ func mirrorKeys() []key {
 		{name: "mirror.path", fallback: "data/mirror/solarmirror.db",
 			doc: "The SQLite file analysts open. A relative path starts at the working directory.",
 			set: func(c *Config, text string) error { return setPath(&c.Mirror.Path, text) }},
+		{name: "mirror.file_mode", fallback: "0640",
+			doc: "Mode of new files with personal data, in octal, whatever the umask: the mirror with its -wal and -shm, and unmasked copies, exports and reports. Owner and group may read them with 0640; masked ones are readable by all. Files that exist keep their mode.",
+			set: func(c *Config, text string) error { return setFileMode(&c.Mirror.FileMode, text) }},
 		{name: "mirror.overlap_days", fallback: "2", kind: kindInteger,
 			doc: "Days before the watermark that each sync asks for again, 0 to 365.",
 			set: func(c *Config, text string) error { return setInt(&c.Mirror.OverlapDays, text, 0, 365) }},
@@ -253,6 +260,16 @@ func setBool(to *bool, text string) error {
 		return want("true or false", text)
 	}
 	*to = text == "true"
+	return nil
+}
+
+// setFileMode refuses modes that the program could not work with, and those that let any user write.
+func setFileMode(to *fs.FileMode, text string) error {
+	mode, err := strconv.ParseUint(text, 8, 32)
+	if err != nil || mode&^0o664 != 0 || mode&0o600 != 0o600 {
+		return want(`a mode in octal such as "0640", in which the owner may read and write and others may not write`, text)
+	}
+	*to = fs.FileMode(mode)
 	return nil
 }
 

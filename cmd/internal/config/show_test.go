@@ -73,7 +73,7 @@ func TestShow(t *testing.T) {
 	for _, line := range []string{
 		`token = "***" # environment SOLARMIRROR_PLATFORM_TOKEN`,
 		`first_page = 1 # environment SOLARMIRROR_PLATFORM_FIRST_PAGE`,
-		`page_limit = 50 # ` + examplePath + `:23`,
+		`page_limit = 50 # ` + examplePath + `:26`,
 		`path = "a \"b\"\\c.db" # environment SOLARMIRROR_MIRROR_PATH`,
 		`keep_extra = ["/a", "/b/*"] # environment SOLARMIRROR_PUBLISH_KEEP_EXTRA`,
 		`lost_statuses = ["Sem retorno", "Zerado, A\\B", "!Lost"] # environment SOLARMIRROR_MARTS_LOST_STATUSES`,

@@ -24,6 +24,7 @@ import (
 	"solarmirror/cmd/internal/report"
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/publish"
 	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
@@ -110,7 +111,7 @@ func (d *demo) run(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	mirror, err := store.Open(ctx, d.path, store.Options{Now: d.now, Log: zerolog.Nop(), Zone: zone})
+	mirror, err := store.Open(ctx, d.path, store.Options{Now: d.now, Log: zerolog.Nop(), Zone: zone, FileMode: publish.MaskedMode})
 	if err != nil {
 		return err
 	}
@@ -217,7 +218,7 @@ func (d *demo) printAnswers(ctx context.Context, zone *time.Location) error {
 			return err
 		}
 	}
-	o := report.Options{Language: charts.Portuguese, Zone: zone, Now: d.now()}
+	o := report.Options{Language: charts.Portuguese, Zone: zone, Now: d.now(), FileMode: publish.MaskedMode} // nobody in it is real
 	return report.WriteFile(ctx, d.reportPath(), reader, o)
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime"
 	"strings"
 
 	"solarmirror/cmd/internal/config"
@@ -38,13 +39,14 @@ func holdsToken(path string) bool {
 	return err == nil && fileOnly.Platform.Token != ""
 }
 
-// worldReadable reports whether the mode of a file lets users outside its group read it.
+// worldReadable reports whether the mode of a file lets users outside its group read it. Windows
+// has no such modes.
 func worldReadable(path string) (mode os.FileMode, readable bool) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return 0, false
 	}
-	return info.Mode().Perm(), info.Mode().Perm()&0o004 != 0
+	return info.Mode().Perm(), runtime.GOOS != "windows" && info.Mode().Perm()&0o004 != 0
 }
 
 func checkToken(ctx context.Context, f *facts) Finding {

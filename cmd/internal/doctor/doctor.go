@@ -14,7 +14,7 @@
 //	config.go      the configuration and the token
 //	network.go     the connection to the platform: address, TLS, clock
 //	dialect.go     the platform's answers, compared with the dialect saved in the mirror
-//	permissions.go read and write access to the files
+//	permissions.go read and write access to the files, and who else may read them
 //	filesystem.go  the disk and the file system of the mirror
 //	mirror.go      the mirror: journal, schema version, damage, pending erasure, age, marts,
 //	               power unit, deal statuses to decide

@@ -34,6 +34,7 @@ type facts struct {
 	mirror      *store.Mirror // nil when it cannot be opened
 	mirrorErr   error
 	meta        store.Meta
+	litestream  bool // has replicated the mirror, and may run
 }
 
 func (f *facts) gather(ctx context.Context) {
@@ -58,6 +59,9 @@ func (f *facts) openMirror(ctx context.Context) {
 		return
 	}
 	f.mirror, f.meta = mirror, meta
+	if f.litestream, err = sqlitefile.HasLitestream(ctx, mirror.Reader()); err != nil {
+		f.mirrorErr = err
+	}
 }
 
 // connect makes the client of the platform and sends the first request.

@@ -21,6 +21,12 @@ const longWAL = 64 << 20
 func checkJournal(ctx context.Context, f *facts) Finding {
 	mode, err := sqlitefile.JournalMode(ctx, f.Config.Mirror.Path)
 	files := f.files
+	limit, blocked := int64(longWAL), warn("close readers that keep a transaction open, then: solarmirror sync",
+		"the -wal has grown to %s: some reader keeps it from being emptied, and reading gets slow", words.Bytes(files.WAL))
+	if f.litestream {
+		limit, blocked = sqlitefile.LitestreamWAL, warn("restart Litestream, whose log says why; where it no longer runs, close readers that keep a transaction open, then: solarmirror sync",
+			"the -wal has grown to %s: Litestream does not empty it, and reading gets slow", words.Bytes(files.WAL))
+	}
 	switch {
 	case err != nil:
 		return fail("solarmirror status", "%v", err)
@@ -30,9 +36,10 @@ func checkJournal(ctx context.Context, f *facts) Finding {
 	case files.HasSHM && !files.HasWAL:
 		return warn(fmt.Sprintf("close every program that has the mirror open, then: rm %s-shm", f.Config.Mirror.Path),
 			"a stale -shm lies beside the mirror without its -wal: one of the files was moved or copied alone")
-	case files.WAL > longWAL:
-		return warn("close readers that keep a transaction open, then: solarmirror sync",
-			"the -wal has grown to %s: some reader keeps it from being emptied, and reading gets slow", words.Bytes(files.WAL))
+	case files.WAL > limit:
+		return blocked
+	case f.litestream:
+		return pass("wal; its file has %s, which Litestream empties while it runs", words.Bytes(files.WAL))
 	}
 	return pass("wal; its file has %s", words.Bytes(files.WAL))
 }

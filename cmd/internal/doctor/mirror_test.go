@@ -68,6 +68,20 @@ func TestJournal(t *testing.T) {
 	}
 }
 
+// TestJournalBesideLitestream: no sync empties a WAL that Litestream still reads.
+func TestJournalBesideLitestream(t *testing.T) {
+	t.Parallel()
+	f := newFacts(t)
+	makeMirror(t, f, empty)
+	tamper(t, f, "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)")
+	f.gather(t.Context())
+	f.files.HasWAL, f.files.HasSHM, f.files.WAL = true, true, sqlitefile.LitestreamWAL
+	expect(t, runCheck(t, "journal mode", f), OK, "256.0 MiB, which Litestream empties")
+	f.files.WAL++
+	expect(t, runCheck(t, "journal mode", f), Warning, "restart Litestream")
+	expect(t, runCheck(t, "schema version", f), OK)
+}
+
 func TestSchemaVersion(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"solarmirror/cmd/internal/buildinfo"
+	"solarmirror/cmd/internal/config"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
 )
@@ -147,7 +148,7 @@ func checkTLS(_ context.Context, f *facts) Finding {
 		return fail("check [platform] base_url", "%v", err)
 	}
 	if base.Scheme == "http" {
-		return checkPlainHTTP(base)
+		return checkPlainHTTP(f.Config, base)
 	}
 	var untrusted *tls.CertificateVerificationError
 	switch {
@@ -168,13 +169,17 @@ func checkTLS(_ context.Context, f *facts) Finding {
 	return pass("%s", text)
 }
 
-// checkPlainHTTP accepts http only on this machine.
-func checkPlainHTTP(base *url.URL) Finding {
-	ip := net.ParseIP(base.Hostname())
-	if base.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
+// checkPlainHTTP accepts http on this machine. [setup.Client] refuses it elsewhere, but for a mirror
+// that is bound to that platform already.
+func checkPlainHTTP(c config.Config, base *url.URL) Finding {
+	remedy := fmt.Sprintf("set [platform] base_url to https://%s", base.Host)
+	switch {
+	case !c.PlainHTTP():
 		return pass("plain http, which does not leave this machine")
+	case c.TokenInClear():
+		return fail(remedy+", or allow_plain_http = true", "plain http: the token and all data travel in clear; the next version refuses this")
 	}
-	return warn(fmt.Sprintf("set [platform] base_url to https://%s", base.Host), "plain http: the token and all data travel in clear")
+	return warn(remedy, "plain http: the token and all data travel in clear")
 }
 
 func hostPort(u *url.URL) string {

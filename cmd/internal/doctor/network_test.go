@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"solarmirror/store"
 )
 
 // answering is a platform that answers every request with n records in a bare array.
@@ -166,19 +168,48 @@ func TestPlainHTTP(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]Verdict{
 		"http://localhost:8900":     OK,
+		"http://LOCALHOST":          OK,
 		"http://127.0.0.1":          OK,
 		"http://127.8.9.10:80":      OK,
 		"http://[::1]:8900":         OK,
-		"http://192.168.0.7":        Warning,
-		"http://localhost.evil.com": Warning,
-		"http://sales.example.com":  Warning,
+		"http://192.168.0.7":        Failed,
+		"http://0.0.0.0:8900":       Failed,
+		"http://localhost.evil.com": Failed,
+		"http://sales.example.com":  Failed,
 	} {
 		u, err := url.Parse(base)
 		if err != nil {
 			t.Fatal(err)
 		}
-		expect(t, checkPlainHTTP(u), want, "plain http")
+		clear := func(settings ...string) Finding {
+			return checkPlainHTTP(newFacts(t, append(settings, "PLATFORM_BASE_URL="+base)...).Config, u)
+		}
+		expect(t, clear("PLATFORM_TOKEN=x"), want, "plain http")
+		expect(t, clear("PLATFORM_TOKEN_FILE=x"), want, "plain http")
+		if want == Failed {
+			want = Warning
+		}
+		expect(t, clear("PLATFORM_TOKEN=x", "PLATFORM_ALLOW_PLAIN_HTTP=true"), want, "plain http")
+		expect(t, clear(), want, "plain http")
 	}
+}
+
+// TestRefusesPlainHTTP: doctor does not send the token where a sync would not. A mirror that is
+// bound to the platform is for one version a reason to send it, and the check fails all the same.
+func TestRefusesPlainHTTP(t *testing.T) {
+	t.Parallel()
+	const base = "http://platform.invalid"
+	f := newFacts(t, "PLATFORM_TOKEN=x", "PLATFORM_BASE_URL="+base)
+	f.gather(t.Context())
+	expect(t, runCheck(t, "config", f), Failed, "plain http to another machine", "allow_plain_http")
+	if f.client != nil {
+		t.Error("there is a client")
+	}
+	bound := newFacts(t, "PLATFORM_TOKEN=x", "PLATFORM_BASE_URL="+base)
+	makeMirror(t, bound, func(m *store.Mirror) error { return m.Bind(t.Context(), base) })
+	bound.gather(t.Context())
+	expect(t, runCheck(t, "config", bound), OK)
+	expect(t, runCheck(t, "tls", bound), Failed, "in clear", "allow_plain_http")
 }
 
 func TestClock(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/publish"
 	"solarmirror/store/sqlitefile"
 )
 
@@ -19,11 +20,12 @@ var ErrDirectory = errors.New("not a directory for this export")
 
 // Options say what is exported where.
 type Options struct {
-	Dir    string // made when it is missing
-	Format Format
-	Fresh  bool             // go by no fingerprints: read every row, because the mirror is a copy that may have been made in another way
-	Wait   bool             // until another export to the same directory has ended
-	Now    func() time.Time // the clock; nil is time.Now
+	Dir      string // made when it is missing
+	Format   Format
+	FileMode fs.FileMode      // of new files with personal data; masked ones have [publish.MaskedMode]
+	Fresh    bool             // go by no fingerprints: read every row, because the mirror is a copy that may have been made in another way
+	Wait     bool             // until another export to the same directory has ended
+	Now      func() time.Time // the clock; nil is time.Now
 }
 
 // Report is what an export did.
@@ -38,7 +40,7 @@ func Run(ctx context.Context, mirror *store.Mirror, o Options) (report Report, e
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+	if err := sqlitefile.MakeDir(o.Dir, 0o755); err != nil {
 		return Report{}, err
 	}
 	if err := mayHold(o.Dir); err != nil {
@@ -88,7 +90,11 @@ func mayHold(dir string) error {
 }
 
 func run(ctx context.Context, mirror *store.Mirror, dir *os.Root, before *Manifest, o Options) (report Report, err error) {
-	s, err := newStage(dir, before)
+	mode, err := publish.ModeOf(ctx, mirror.Reader(), o.FileMode)
+	if err != nil {
+		return Report{}, err
+	}
+	s, err := newStage(dir, before, mode)
 	if err != nil {
 		return Report{}, err
 	}

@@ -15,6 +15,8 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+
+	"solarmirror/store/sqlitefile"
 )
 
 // stagingName is the directory of files that are not yet part of the set. Readers of partitioned tables ignore names with a dot.
@@ -23,19 +25,20 @@ const stagingName = ".staging"
 // stage is an export under way: the set of before, and the files that will replace some of it.
 type stage struct {
 	dir    *os.Root
+	mode   fs.FileMode       // of new files
 	before map[string]File   // what can be kept, by path
 	listed []string          // every file an earlier export may have left
 	staged map[string]string // files to be, and where they are now
 	kept   int
 }
 
-func newStage(dir *os.Root, before *Manifest) (*stage, error) {
-	s := &stage{dir: dir, before: before.files(), staged: map[string]string{}}
+func newStage(dir *os.Root, before *Manifest, mode fs.FileMode) (*stage, error) {
+	s := &stage{dir: dir, mode: mode, before: before.files(), staged: map[string]string{}}
 	s.listed = append(slices.Sorted(maps.Keys(s.before)), before.Stale...)
 	if before.State != complete || before.Version != manifestVersion {
 		clear(s.before)
 	}
-	if err := errors.Join(dir.RemoveAll(stagingName), dir.Mkdir(stagingName, 0o755)); err != nil {
+	if err := errors.Join(dir.RemoveAll(stagingName), dir.Mkdir(stagingName, 0o700)); err != nil {
 		return nil, fmt.Errorf("empty %s: %w", stagingName, err)
 	}
 	return s, nil
@@ -121,10 +124,10 @@ func (s *stage) publish(m *Manifest) (removed int, err error) {
 	}
 	directories := map[string]bool{".": true}
 	for _, name := range slices.Sorted(maps.Keys(s.staged)) {
-		if err := s.dir.MkdirAll(filepath.FromSlash(path.Dir(name)), 0o755); err != nil {
+		if err := sqlitefile.MakeDir(filepath.Join(s.dir.Name(), filepath.FromSlash(path.Dir(name))), 0o755); err != nil {
 			return 0, err
 		}
-		if err := s.dir.Rename(filepath.FromSlash(s.staged[name]), filepath.FromSlash(name)); err != nil {
+		if err := s.place(s.staged[name], name); err != nil {
 			return 0, err
 		}
 		for parent := path.Dir(name); !directories[parent]; parent = path.Dir(parent) {
@@ -167,16 +170,32 @@ func (s *stage) writeManifest(m *Manifest) error {
 		return err
 	}
 	temporary := path.Join(stagingName, ManifestName)
-	if err := s.dir.WriteFile(filepath.FromSlash(temporary), append(text, '\n'), 0o644); err != nil {
+	if err := s.dir.WriteFile(filepath.FromSlash(temporary), append(text, '\n'), 0o600); err != nil {
 		return err
 	}
 	if err := s.settle(temporary); err != nil {
 		return err
 	}
-	if err := s.dir.Rename(filepath.FromSlash(temporary), ManifestName); err != nil {
+	if err := s.place(temporary, ManifestName); err != nil {
 		return err
 	}
 	return s.settleNames(".")
+}
+
+// place moves a staged file to its name. It gets the mode of the file that it replaces.
+func (s *stage) place(temporary, name string) error {
+	temporary, name = filepath.FromSlash(temporary), filepath.FromSlash(name)
+	mode := s.mode
+	switch old, err := s.dir.Stat(name); {
+	case err == nil:
+		mode = old.Mode().Perm()
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err := s.dir.Chmod(temporary, mode); err != nil {
+		return err
+	}
+	return s.dir.Rename(temporary, name)
 }
 
 // settle makes what a file holds last.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"solarmirror/store"
+	"solarmirror/store/publish"
 )
 
 // FileName is where a report goes unless another file is named.
@@ -47,13 +48,20 @@ func checkPage(path string) error {
 }
 
 // WriteFile writes the report to a file, in one step: until it is whole, what was there before stays.
+// A file that is replaced gives the new one its mode.
 func WriteFile(ctx context.Context, path string, mirror *store.Mirror, o Options) error {
+	mode, err := publish.ModeOf(ctx, mirror.Reader(), o.FileMode)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return fmt.Errorf("report: %w", err)
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s %w", path, ErrNoFile)
+	default:
+		mode = info.Mode().Perm()
 	}
 	if err := checkPage(path); err != nil {
 		return err
@@ -65,7 +73,7 @@ func WriteFile(ctx context.Context, path string, mirror *store.Mirror, o Options
 		return fmt.Errorf("write %s: %w; --out names a file in a directory that is there and can be written to", path, err)
 	}
 	hold(part)
-	err = errors.Join(Write(ctx, part, mirror, o), part.Chmod(0o644), part.Sync(), part.Close())
+	err = errors.Join(Write(ctx, part, mirror, o), part.Chmod(mode), part.Sync(), part.Close())
 	if err == nil {
 		err = os.Rename(part.Name(), path)
 	}

@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"io/fs"
 	"time"
 
 	"solarmirror/cmd/internal/charts"
@@ -33,6 +34,7 @@ type Options struct {
 	Language charts.Language
 	Zone     *time.Location // of the times shown: the platform's
 	Now      time.Time      // when the report is made
+	FileMode fs.FileMode    // of a new file; [publish.MaskedMode] where the mirror is a masked copy
 }
 
 // Write writes the report on a mirror. A mirror without records gives a report that says so.

@@ -78,7 +78,7 @@ func Mirror(ctx context.Context, c config.Config, log zerolog.Logger, w Writing)
 // MirrorOptions returns the options of a mirror opened for writing; now may be nil.
 func MirrorOptions(c config.Config, now func() time.Time, log zerolog.Logger) store.Options {
 	return store.Options{
-		Now: now, Log: log,
+		Now: now, Log: log, FileMode: c.Mirror.FileMode,
 		Zone: c.Platform.TimeZone, PowerUnit: store.PowerUnit(c.Marts.PowerUnit), Deals: c.Marts.Deals,
 	}
 }

@@ -19,7 +19,7 @@ func Publish(ctx context.Context, c config.Config, log zerolog.Logger, wait bool
 	if err := sqlitefile.MustExist(c.Mirror.Path); err != nil { // before pseudonymKey creates a key
 		return nil, err
 	}
-	o := publish.Options{To: c.Publish.Path, KeepVersions: c.Publish.KeepVersions, Wait: wait}
+	o := publish.Options{To: c.Publish.Path, FileMode: c.Mirror.FileMode, KeepVersions: c.Publish.KeepVersions, Wait: wait}
 	if c.Publish.MaskPersonalData {
 		key, err := pseudonymKey(ctx, c)
 		if err != nil {

@@ -7,6 +7,8 @@
 package setup
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -20,7 +22,7 @@ import (
 )
 
 // Client returns the client of the configured platform. The client calls observe for every request;
-// observe may be nil.
+// observe may be nil. A platform to which the token would travel in clear is a [config.Error].
 func Client(c config.Config, log zerolog.Logger, observe func(platform.Exchange)) (*platform.Client, error) {
 	base, err := c.BaseURL()
 	if err != nil {
@@ -36,7 +38,31 @@ func Client(c config.Config, log zerolog.Logger, observe func(platform.Exchange)
 	if err != nil {
 		return nil, &config.Error{Problems: []string{err.Error()}}
 	}
+	if err := refusePlainHTTP(c, log, client.BaseURL()); err != nil {
+		client.Close()
+		return nil, err
+	}
 	return client, nil
+}
+
+// refusePlainHTTP returns an error where the token would travel in clear. It only warns of a mirror
+// that has read the same platform before: such mirrors were made without a word, and the next
+// version refuses them, too.
+func refusePlainHTTP(c config.Config, log zerolog.Logger, base string) error {
+	if !c.TokenInClear() {
+		return nil
+	}
+	const remedy = "set it to https://, or allow this with [platform] allow_plain_http = true (SOLARMIRROR_PLATFORM_ALLOW_PLAIN_HTTP)"
+	bound, err := store.BoundTo(context.Background(), c.Mirror.Path)
+	if err != nil || bound != base {
+		problem := "platform.base_url is plain http to another machine, and anybody on the way could read the token: " + remedy
+		if err != nil {
+			problem += fmt.Sprintf("; the mirror does not say whether it has read this platform before: %v", err)
+		}
+		return &config.Error{Problems: []string{problem}}
+	}
+	log.Warn().Str("base_url", base).Msg("THE TOKEN TRAVELS IN CLEAR: platform.base_url is plain http to another machine. The next version refuses this: " + remedy)
+	return nil
 }
 
 // Engine returns the engine that reads the platform into the mirror, with the configured options.

@@ -6,8 +6,9 @@
 // What a test needs the system's leave for, such as tracing a program or mounting a file system, nobody can install: where it is refused the test is
 // skipped all the same ([Refused]), and says so.
 //
-// .ci/tools/install installs everything: the Debian packages of .ci/tools/debian.txt and the npm packages of .ci/tools/package.json. To
-// use another program, add it to one of these lists; asking for one that is not listed fails anywhere.
+// .ci/tools/install installs everything: the Debian packages of .ci/tools/debian.txt, the npm packages of .ci/tools/package.json
+// and the Go programs of .ci/tools/go.txt. To use another program, add it to one of these lists; asking for one that is not
+// listed fails anywhere.
 package testtools
 
 import (
@@ -71,6 +72,23 @@ func Node(t testing.TB, npmPackage, script string, args ...string) *exec.Cmd {
 	cmd := exec.Command(node, append([]string{"--input-type=module", "--eval", script, "--"}, args...)...)
 	cmd.Dir = tools(t)
 	return cmd
+}
+
+// GoProgram returns the path of a program that is built from Go source.
+func GoProgram(t testing.TB, name string) string {
+	t.Helper()
+	list, err := os.ReadFile(filepath.Join(tools(t), "go.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(list), "/"+name+"@") {
+		t.Fatalf("%s is not in .ci/tools/go.txt, so .ci/run would not have it: add it there", name)
+	}
+	path := filepath.Join(tools(t), "bin", name)
+	if _, err := os.Stat(path); err != nil {
+		missing(t, name, name)
+	}
+	return path
 }
 
 // Refused skips a test that the system keeps from doing what it is about, whatever TEST_TOOLS says.

@@ -46,6 +46,7 @@ func TestUnlistedPackage(t *testing.T) {
 	t.Setenv("TEST_TOOLS", "")
 	for name, f := range map[string]func(testing.TB){
 		"debian": func(t testing.TB) { testtools.Program(t, "go", "golang-that-is-not-listed") },
+		"go":     func(t testing.TB) { testtools.GoProgram(t, "gofumpt") },
 		"npm":    func(t testing.TB) { testtools.Node(t, "left-pad", "") },
 	} {
 		if v := judge(f); !strings.Contains(v.failed, "add it there") {

@@ -1,9 +1,10 @@
-// Package words formats durations, sizes and times for people. Every command and the status page
+// Package words formats durations, sizes, times and paths for people. Every command and the status page
 // use it, so that they all show the same format.
 package words
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -36,6 +37,9 @@ func Bytes(n int64) string {
 	}
 	return fmt.Sprintf("%d bytes", n)
 }
+
+// ShellWord quotes a path as one word of a command to paste into a shell.
+func ShellWord(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
 
 // Minute formats a time to the minute, in UTC.
 func Minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
