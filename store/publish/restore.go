@@ -192,12 +192,22 @@ func (r replacement) stage(ctx context.Context, from, baseURL string, mode fs.Fi
 	if err := checkRoom(from, r.Path); err != nil {
 		return err
 	}
-	if old, err := os.Stat(r.Path); r.Outbox {
+	like, err := os.Stat(r.Path)
+	switch {
+	case err != nil:
+		if like, err = os.Stat(filepath.Dir(r.Path)); err != nil {
+			return err
+		}
+	case !r.Outbox:
+		mode = like.Mode().Perm()
+	}
+	if r.Outbox {
 		mode = 0o600
-	} else if err == nil {
-		mode = old.Mode().Perm()
 	}
 	if err := copyFile(ctx, from, r.Staged, mode); err != nil {
+		return fmt.Errorf("copy the backup: %w", sqlitefile.ExplainFile(r.Staged, err))
+	}
+	if err := giveTo(r.Staged, like); err != nil {
 		return fmt.Errorf("copy the backup: %w", sqlitefile.ExplainFile(r.Staged, err))
 	}
 	faults, err := sqlitefile.IntegrityCheck(ctx, r.Staged)
@@ -215,7 +225,21 @@ func (r replacement) stage(ctx context.Context, from, baseURL string, mode fs.Fi
 	if r.Outbox {
 		check = checkOutboxCopy
 	}
-	return errors.Join(check(ctx, db, from, baseURL), db.Close())
+	if err := errors.Join(check(ctx, db, from, baseURL), db.Close()); err != nil || r.Outbox {
+		return err
+	}
+	return enterWAL(ctx, r.Staged)
+}
+
+// enterWAL puts a mirror into WAL mode, as all mirrors are: a sync killed while it did so would
+// leave a journal that readers cannot roll back.
+func enterWAL(ctx context.Context, path string) error {
+	db, err := sqlx.Open("sqlite", sqlitefile.DSN(path, nil)+"mode=rw")
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
+	return errors.Join(sqlitefile.Explain(path, err), db.Close())
 }
 
 // copyFile copies a file to a new one and syncs it. Until it is whole, only its owner may read it.

@@ -21,6 +21,7 @@ type journal struct {
 	// Placing decides what is to be done after a crash: the copies are whole and are put in place,
 	// or nothing was replaced yet and the copies are removed.
 	Placing bool          `json:"placing"`
+	Mirror  string        `json:"mirror"` // path of the configured mirror; another one means that the journal was copied or moved
 	Outbox  string        `json:"outbox"` // path of the configured outbox; it names lock and send log
 	Files   []replacement `json:"files"`
 }
@@ -48,7 +49,22 @@ func readJournal(mirror string) (*journal, error) {
 	if err := json.Unmarshal(text, &j); err != nil {
 		return nil, fmt.Errorf("look for an interrupted restore: %s is damaged: %w", journalPath(mirror), err)
 	}
-	return &j, nil
+	place, err := resolved(mirror)
+	if err == nil && place != j.Mirror {
+		err = fmt.Errorf("%[1]s is of a restore that was begun for %[2]s, and is left alone: run a command there; if that place is gone, remove %[1]s and run `solarmirror restore` again",
+			journalPath(mirror), j.Mirror)
+	}
+	return &j, err
+}
+
+// resolved returns the absolute path of a file, without symbolic links in its directory.
+func resolved(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	return filepath.Join(dir, filepath.Base(path)), err
 }
 
 // swap replaces databases in steps, each of which can be repeated. A process that dies between two
@@ -81,6 +97,9 @@ func runSteps(ctx context.Context, steps []step) error {
 func newSwap(ctx context.Context, o RestoreOptions) (*swap, error) {
 	s := &swap{mirror: o.Mirror, baseURL: o.BaseURL, fileMode: o.FileMode, patience: o.Patience}
 	var err error
+	if s.journal.Mirror, err = resolved(o.Mirror); err != nil {
+		return nil, err
+	}
 	if s.journal.Outbox, err = filepath.Abs(o.Outbox); err != nil {
 		return nil, err
 	}
