@@ -157,7 +157,7 @@ func (f *forecaster) settle(r Row, next State, reason string) Forecast {
 	case StateRejected:
 		f.candidates = slices.DeleteFunc(f.candidates, func(c candidate) bool { return c.intent == r.IntentID })
 	case StateAmbiguous:
-		f.candidates = append(f.candidates, candidate{r.ID, r.IntentID, next, taxTag(r.TaxID()), plainEmail(r.Email)})
+		f.candidates = append(f.candidates, candidate{id: r.ID, intent: r.IntentID, state: next, tag: taxTag(r.TaxID()), email: plainEmail(r.Email)})
 	}
 	return Forecast{Row: r, Next: next, Reason: reason}
 }
