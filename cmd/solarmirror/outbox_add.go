@@ -54,8 +54,8 @@ func newOutboxImportCommand(a *app) *cobra.Command {
 		Long: `Queue the companies of a file: CSV, JSON Lines or JSON in the platform's own form. The
 first line of CSV names the columns, in Portuguese (nome, e-mail, senha, CNPJ, CEP, …; case
 and accents do not count) or as the outbox does (name, email, password, cnpj, address_cep,
-…), with commas or semicolons; --template prints that line with all columns. "-" reads
-standard input. All are queued or none, unless --skip-invalid leaves out those that are not
+…), with commas, semicolons or tabs; --template prints that line with all columns. Empty
+lines are skipped. "-" reads standard input. All are queued or none, unless --skip-invalid leaves out those that are not
 valid.`,
 		Example: "  solarmirror outbox import --template > companies.csv\n  solarmirror outbox import companies.csv --dry-run",
 		Args: func(cmd *cobra.Command, args []string) error {

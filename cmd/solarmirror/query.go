@@ -21,8 +21,8 @@ func newQueryCommand(a *app) *cobra.Command {
 		Use:   `query "SQL" | query - | query --file FILE`,
 		Short: "Ask the mirror in SQL; reads only",
 		Long: `Run one SQL statement that reads, and print its result: as a table for people, as
-CSV (empty for NULL), as JSON with one object per line, or as one JSON array. "-" reads the
-statement from standard input.`,
+CSV (empty for NULL), as JSON with one object per line, or as one JSON array; an infinite
+number is null in JSON. "-" reads the statement from standard input.`,
 		Example: `  solarmirror query "SELECT deal_status, count(*) FROM requests GROUP BY 1"
   solarmirror query --vertical "SELECT * FROM requests LIMIT 1"
   solarmirror query --format csv --file revenue.sql`,

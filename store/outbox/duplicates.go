@@ -12,15 +12,19 @@ import (
 // DuplicateError: another company with the same CPF, CNPJ or e-mail is pending, sending, ambiguous
 // or created.
 type DuplicateError struct {
-	Index int    // of the company among those added
-	ID    int64  // of the other row; 0 when it is no longer in the outbox
-	State State  // of the other row
-	What  string // the common value: "e-mail" or "CPF or CNPJ"
+	Entry   int    // the company's number among those added, from 1
+	Earlier int    // the number of the other company if it is among those added; else 0
+	ID      int64  // of the other row; 0 when it is no longer in the outbox
+	State   State  // of the other row
+	What    string // the common value: "e-mail" or "CPF or CNPJ"
 }
 
 func (e *DuplicateError) Error() string {
 	const allow = "or queue it with --allow-duplicate (in SQL allow_duplicate = 1) if both are meant"
 	switch {
+	case e.Earlier > 0:
+		return fmt.Sprintf("entry %d and entry %d have the same %s; leave one out, or queue both with --allow-duplicate if both are meant",
+			e.Earlier, e.Entry, e.What)
 	case e.ID == 0 && e.State == StateDone:
 		return fmt.Sprintf("a company with the same %s was created, by a row that is no longer in the outbox; look at the platform, %s", e.What, allow)
 	case e.ID == 0:
@@ -39,6 +43,7 @@ type candidate struct {
 	state  State
 	tag    string // of its tax number
 	email  string // "" when only the send log knows it
+	entry  int    // its number among the companies that are being added; 0 for others
 }
 
 func plainEmail(address string) string { return strings.ToLower(strings.TrimSpace(address)) }
@@ -97,21 +102,31 @@ func findDuplicate(candidates []candidate, c Company, row Row) *DuplicateError {
 	if i < 0 {
 		return nil
 	}
-	found := &DuplicateError{ID: candidates[i].id, State: candidates[i].state, What: "e-mail"}
+	found := &DuplicateError{Earlier: candidates[i].entry, ID: candidates[i].id, State: candidates[i].state, What: "e-mail"}
 	if candidates[i].tag == tag {
 		found.What = "CPF or CNPJ"
 	}
 	return found
 }
 
-// Duplicate returns the error with which [Outbox.Add] would refuse a company; nil when it would
-// not.
-func (o *Outbox) Duplicate(ctx context.Context, c Company) (found *DuplicateError, err error) {
+// findDuplicates returns an error for each company that is a duplicate of a candidate, or of an
+// earlier one in companies.
+func findDuplicates(candidates []candidate, companies []Company) (found []*DuplicateError) {
+	for i, c := range companies {
+		if duplicate := findDuplicate(candidates, c, Row{}); duplicate != nil {
+			duplicate.Entry = i + 1
+			found = append(found, duplicate)
+		}
+		candidates = append(candidates, candidate{intent: "none yet", state: StatePending, tag: taxTag(c.TaxID()), email: plainEmail(c.Email), entry: i + 1})
+	}
+	return found
+}
+
+// Duplicates returns the errors with which [Outbox.Add] would refuse companies.
+func (o *Outbox) Duplicates(ctx context.Context, companies []Company) (found []*DuplicateError, err error) {
 	err = o.update(ctx, func(tx *sqlx.Tx) error {
 		candidates, err := o.candidates(tx)
-		if err == nil {
-			found = findDuplicate(candidates, c, Row{})
-		}
+		found = findDuplicates(candidates, companies)
 		return err
 	})
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 // Forecast is what a push would do with a row now.
 type Forecast struct {
 	Row
-	// Next is sending for a row that would be sent. Others would become rejected or ambiguous, or
-	// stay pending until later.
+	// Next is sending for a row that would be sent, or that another push is sending. Others would
+	// become rejected or ambiguous, or stay pending until later.
 	Next   State
-	Reason string // why it would not be sent
+	Reason string // why this push would not send it
 }
 
 // Forecast returns what a push would do with each pending row, and with each row that it would
@@ -38,6 +38,9 @@ func (o *Outbox) Forecast(ctx context.Context, known map[string]Creation, valida
 		f.validate = validate
 		rows, err := selectRows(tx, "ORDER BY id")
 		if err != nil {
+			return err
+		}
+		if rows, err = f.beingSent(rows, &list); err != nil {
 			return err
 		}
 		rows = slices.DeleteFunc(rows, func(r Row) bool {
@@ -91,11 +94,27 @@ func (o *Outbox) newForecaster(ctx context.Context, tx *sqlx.Tx, known map[strin
 	return f, err
 }
 
+// beingSent moves the rows that another push is sending from rows to list. It asks for the lock only
+// when a row is sending, and within the transaction, during which that push cannot settle the row.
+func (f *forecaster) beingSent(rows []Row, list *[]Forecast) ([]Row, error) {
+	isSending := func(r Row) bool { return r.State == StateSending }
+	if !slices.ContainsFunc(rows, isSending) {
+		return rows, nil
+	}
+	locked, err := sqlitefile.Locked(f.path)
+	if err != nil || !locked {
+		return rows, err
+	}
+	return slices.DeleteFunc(rows, func(r Row) bool {
+		if isSending(r) {
+			*list = append(*list, f.settle(r, StateSending, "being sent by another push"))
+		}
+		return isSending(r)
+	}), nil
+}
+
 // doubt is what Recover and Overtaken would find.
 func (f *forecaster) doubt(r Row) string {
-	if r.State == StateSending {
-		return "another push is sending it, or " + reasonInterrupted
-	}
 	if reason := f.sends.doubt(r, f.unfinished[r.ID], f.logLost); reason != "" {
 		return reason
 	}
@@ -138,7 +157,7 @@ func (f *forecaster) settle(r Row, next State, reason string) Forecast {
 	case StateRejected:
 		f.candidates = slices.DeleteFunc(f.candidates, func(c candidate) bool { return c.intent == r.IntentID })
 	case StateAmbiguous:
-		f.candidates = append(f.candidates, candidate{r.ID, r.IntentID, next, taxTag(r.TaxID()), plainEmail(r.Email)})
+		f.candidates = append(f.candidates, candidate{id: r.ID, intent: r.IntentID, state: next, tag: taxTag(r.TaxID()), email: plainEmail(r.Email)})
 	}
 	return Forecast{Row: r, Next: next, Reason: reason}
 }

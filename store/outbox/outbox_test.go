@@ -134,7 +134,7 @@ func TestAddRefusesDuplicates(t *testing.T) {
 	for what, c := range map[string]Company{"CPF or CNPJ": sameTax, "e-mail": sameMail} {
 		_, err := o.Add(t.Context(), []Company{applicant(9), c}, false)
 		var duplicate *DuplicateError
-		if !errors.As(err, &duplicate) || duplicate.Index != 1 || duplicate.ID != 1 || duplicate.What != what {
+		if !errors.As(err, &duplicate) || duplicate.Entry != 2 || duplicate.ID != 1 || duplicate.What != what {
 			t.Errorf("%s: %v", what, err)
 		}
 		if _, err := o.Add(t.Context(), []Company{c}, true); err != nil {
@@ -162,8 +162,15 @@ func TestAddRefusesDuplicates(t *testing.T) {
 	if _, err := o.Add(t.Context(), []Company{applicant(1)}, false); !errors.As(err, &duplicate) || duplicate.ID != added[0].ID || duplicate.State != StateDone {
 		t.Errorf("a row that is done does not count: %v", err)
 	}
-	if found, err := o.Duplicate(t.Context(), applicant(1)); err != nil || found == nil || found.ID != added[0].ID {
+	if found, err := o.Duplicates(t.Context(), []Company{applicant(1)}); err != nil || len(found) != 1 || found[0].ID != added[0].ID {
 		t.Errorf("a dry run says %v, %v", found, err)
+	}
+	twice := []Company{applicant(60), applicant(61), applicant(60)}
+	if _, err := o.Add(t.Context(), twice, false); !errors.As(err, &duplicate) || duplicate.Entry != 3 || duplicate.Earlier != 1 {
+		t.Errorf("of two equal companies it says %v", err)
+	}
+	if found, err := o.Duplicates(t.Context(), twice); err != nil || len(found) != 1 || found[0].Entry != 3 || found[0].Earlier != 1 {
+		t.Errorf("of two equal companies a dry run says %v, %v", found, err)
 	}
 }
 

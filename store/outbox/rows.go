@@ -249,17 +249,15 @@ func (o *Outbox) Add(ctx context.Context, companies []Company, allowDuplicate bo
 		if err != nil {
 			return err
 		}
-		for i, c := range companies {
-			if duplicate := findDuplicate(candidates, c, Row{}); duplicate != nil && !allowDuplicate {
-				duplicate.Index = i
-				return duplicate
-			}
+		if found := findDuplicates(candidates, companies); len(found) > 0 && !allowDuplicate {
+			return found[0]
+		}
+		for _, c := range companies {
 			row, err := o.insert(tx, c, allowDuplicate)
 			if err != nil {
 				return err
 			}
 			rows = append(rows, row)
-			candidates = append(candidates, candidate{row.ID, row.IntentID, row.State, taxTag(row.TaxID()), plainEmail(row.Email)})
 		}
 		return nil
 	})

@@ -134,7 +134,7 @@ func TestSendLogOfAnother(t *testing.T) {
 	must(t, os.Remove(path))
 	o = openOutbox(t, path, nil)
 	var duplicate *DuplicateError
-	if _, err := o.Add(t.Context(), []Company{applicant(2), applicant(1)}, false); !errors.As(err, &duplicate) || duplicate.Index != 1 {
+	if _, err := o.Add(t.Context(), []Company{applicant(2), applicant(1)}, false); !errors.As(err, &duplicate) || duplicate.Entry != 2 {
 		t.Errorf("added to a new outbox: %v", err)
 	}
 	if doubts, err := o.Recover(t.Context()); err != nil || len(doubts) != 0 {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -49,6 +50,21 @@ func AcquireLock(ctx context.Context, dbPath, command string, wait bool) (*Lock,
 		return nil, errors.Join(fmt.Errorf("sign the lock %s: %w", path, ExplainFile(path, err)), lock.file.Close())
 	}
 	return lock, nil
+}
+
+// Locked reports whether another process holds the lock of the database at dbPath. It creates no
+// file. An AcquireLock without wait that runs at the same moment may fail.
+func Locked(dbPath string) (bool, error) {
+	path := dbPath + ".lock"
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	probe := flock.New(path)
+	free, err := probe.TryRLock()
+	if err = errors.Join(err, probe.Close()); err != nil {
+		return false, fmt.Errorf("look at the lock %s: %w", path, ExplainFile(path, err))
+	}
+	return !free, nil
 }
 
 func (l *Lock) take(ctx context.Context, wait bool) error {

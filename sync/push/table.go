@@ -1,7 +1,6 @@
 package push
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/csv"
 	"errors"
@@ -67,46 +66,85 @@ func (e *UnknownColumnsError) Error() string {
 }
 
 // ReadCSV reads a table whose first line names the columns in Portuguese, as [Template] does, or as the outbox does (name, email, cnpj,
-// address_cep, …), in any order, with commas or, as Brazilian spreadsheets write it, semicolons between them. Case, accents, spaces and
-// punctuation of the names do not count. An [*UnknownColumnsError] tells of other names.
+// address_cep, …), in any order. Case, accents, spaces and punctuation of the names do not count. An [*UnknownColumnsError] tells of
+// other names.
+//
+// Spreadsheets decide the rest: the separator is a comma, a semicolon or a tab, or what a line sep=; before the names says. Lines
+// without a value are skipped, and so is a last column without a name and values. Lines may end as on an old Macintosh.
 func ReadCSV(r io.Reader) ([]Entry, error) {
-	in := bufio.NewReader(r)
-	if mark, _ := in.Peek(3); string(mark) == "\xef\xbb\xbf" {
-		_, _ = in.Discard(3)
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("read companies: %w", err)
 	}
-	table := csv.NewReader(in)
-	first, _ := in.Peek(in.Size())
-	line, _, _ := bytes.Cut(first, []byte("\n"))
-	if bytes.Count(line, []byte(";")) > bytes.Count(line, []byte(",")) {
-		table.Comma = ';'
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	if !bytes.Contains(text, []byte("\n")) {
+		text = bytes.ReplaceAll(text, []byte("\r"), []byte("\n"))
 	}
-	header, err := table.Read()
+	comma, text := separator(text)
+	table := csv.NewReader(bytes.NewReader(text))
+	table.Comma, table.FieldsPerRecord = comma, -1
+	header, err := readRecord(table)
 	if err != nil {
 		return nil, fmt.Errorf("read companies: the line of column names: %w", csvFault(err))
 	}
-	fields, err := readHeader(header)
+	names := header
+	if last := len(header) - 1; strings.TrimSpace(header[last]) == "" {
+		names = header[:last]
+	}
+	fields, err := readHeader(names)
 	if err != nil {
 		return nil, fmt.Errorf("read companies: %w", err)
 	}
 	var entries []Entry
 	for {
-		record, err := table.Read()
+		record, err := readRecord(table)
 		if errors.Is(err, io.EOF) {
 			return entries, nil
 		}
-		if err != nil && !errors.Is(err, csv.ErrFieldCount) {
+		if err != nil {
 			return nil, fmt.Errorf("read companies: %w", csvFault(err))
 		}
 		line, _ := table.FieldPos(0)
 		entry := Entry{Line: line}
-		if err != nil {
+		switch {
+		case len(record) != len(header):
 			entry.Err = fmt.Errorf("the line has %d values, and there are %d columns", len(record), len(header))
-		} else {
-			entry.fill(fields, record)
+		case !isBlank(record[len(names):]):
+			entry.Err = errors.New("the last value is in a column without a name")
+		default:
+			entry.fill(fields, record[:len(names)])
 		}
 		entries = append(entries, entry)
 	}
 }
+
+// separator returns the separator of a table, and the table with an empty line in place of Excel's line sep=.
+func separator(text []byte) (rune, []byte) {
+	first, rest, _ := bytes.Cut(text, []byte("\n"))
+	if sep, found := strings.CutPrefix(strings.ToLower(strings.TrimRight(string(first), "\r")), "sep="); found && len(sep) == 1 && strings.Contains(",;\t", sep) {
+		return rune(sep[0]), append([]byte("\n"), rest...)
+	}
+	names, _, _ := bytes.Cut(bytes.TrimLeft(text, " \r\n"), []byte("\n"))
+	comma := ','
+	for _, other := range ";\t" {
+		if bytes.Count(names, []byte(string(other))) > bytes.Count(names, []byte(string(comma))) {
+			comma = other
+		}
+	}
+	return comma, text
+}
+
+// readRecord returns the next record that has a value.
+func readRecord(table *csv.Reader) ([]string, error) {
+	for {
+		record, err := table.Read()
+		if err != nil || !isBlank(record) {
+			return record, err
+		}
+	}
+}
+
+func isBlank(values []string) bool { return strings.TrimSpace(strings.Join(values, "")) == "" }
 
 // csvFault keeps the place of a fault and its kind, and nothing of the text.
 func csvFault(err error) error {

@@ -456,4 +456,13 @@ func TestNearest(t *testing.T) {
 	if got := Nearest("x", nil); got != "" {
 		t.Errorf("Nearest without candidates is %q", got)
 	}
+	tables := []string{"bi_lead_time", "request_arrangements", "requests"}
+	for word, want := range map[string]string{"request": "requests", "reqests": "requests", "arrangements": "request_arrangements", "zzzqqq": ""} {
+		if got := Near(word, tables); got != want {
+			t.Errorf("Near(%q) is %q, want %q", word, got, want)
+		}
+	}
+	if got := Near("x", nil); got != "" {
+		t.Errorf("Near without candidates is %q", got)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -73,6 +74,7 @@ func printNoRows(w io.Writer) error {
 }
 
 // printVertical prints each row as a heading and one line per column, as psql does after "\x".
+// The next lines of a value are indented.
 func printVertical(w io.Writer, names []string, result *store.Result) error {
 	labels, width := make([]string, len(names)), 0
 	for i, name := range names {
@@ -88,8 +90,11 @@ func printVertical(w io.Writer, names []string, result *store.Result) error {
 		var text strings.Builder
 		fmt.Fprintf(&text, "─[ row %d ]─\n", n)
 		for i, v := range row {
-			line := fmt.Sprintf("%-*s  %s", width, labels[i], terminal.Harmless(terminal.Plain(v)))
-			text.WriteString(strings.TrimRight(line, " ") + "\n")
+			label := labels[i]
+			for line := range strings.SplitSeq(terminal.HarmlessLines(terminal.Plain(v)), "\n") {
+				text.WriteString(strings.TrimRight(fmt.Sprintf("%-*s  %s", width, label, line), " ") + "\n")
+				label = ""
+			}
 		}
 		if _, err := io.WriteString(w, text.String()); err != nil {
 			return err
@@ -158,12 +163,18 @@ func printJSONArray(w io.Writer, names []string, result *store.Result) error {
 	return err
 }
 
-// jsonObject builds the object itself, because marshaling a map would lose the column order.
+// jsonObject builds the object itself, because marshaling a map would lose the column order. An
+// infinite number is null, because JSON has none.
 func jsonObject(names []string, row []any) (string, error) {
 	var members strings.Builder
 	for i, v := range row {
-		if b, ok := v.([]byte); ok {
-			v = terminal.Plain(b)
+		switch typed := v.(type) {
+		case []byte:
+			v = terminal.Plain(typed)
+		case float64:
+			if math.IsInf(typed, 0) {
+				v = nil
+			}
 		}
 		name, err := json.Marshal(names[i])
 		if err != nil {

@@ -19,8 +19,8 @@ var (
 const namesSQL = `SELECT t.name, c.name FROM sqlite_master AS t JOIN pragma_table_info(t.name) AS c
 	WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY t.name, c.cid`
 
-// suggest adds to SQLite's error about an unknown table or column the nearest one. The columns are
-// those of the tables that the statement names.
+// suggest adds to SQLite's error about an unknown table or column a near one, if there is one. The
+// columns are those of the tables that the statement names.
 func suggest(ctx context.Context, mirror *store.Mirror, sql string, err error) error {
 	unknown := unknownName.FindStringSubmatch(err.Error())
 	if unknown == nil {
@@ -46,7 +46,7 @@ func suggest(ctx context.Context, mirror *store.Mirror, sql string, err error) e
 		}
 	}
 	name := unknown[2][strings.LastIndex(unknown[2], ".")+1:] // without the table's name or alias
-	nearest := config.Nearest(name, candidates)
+	nearest := config.Near(name, candidates)
 	if nearest == "" {
 		return err
 	}

@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -102,12 +103,15 @@ func Cell(v any) string {
 }
 
 // Plain formats a value as SQLite's shell does: NULL is empty, and bytes that are not valid UTF-8
-// are hexadecimal.
+// are hexadecimal. A number that would be mostly zeros has an exponent, as in JSON.
 func Plain(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
 	case float64:
+		if size := math.Abs(v); size >= 1e21 || size != 0 && size < 1e-6 {
+			return strconv.FormatFloat(v, 'e', -1, 64)
+		}
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	case []byte:
 		if utf8.Valid(v) {
