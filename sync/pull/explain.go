@@ -24,7 +24,7 @@ func wayOf(f store.Finding) way { return way{f.Key, f.Kind, f.Held, f.Sweeps} }
 
 // explain gives the differences of a stream, which have just been found, their state. A difference
 // that the verification before has found in the same way is unexplained: it has outlived what was
-// expected to settle it.
+// expected to settle it, unless a sync has changed the record since.
 func (e *Engine) explain(ctx context.Context, s *Stream, differences []Difference) error {
 	before, err := e.Mirror.Findings(ctx, s.Name)
 	if err != nil {
@@ -43,7 +43,7 @@ func (e *Engine) explain(ctx context.Context, s *Stream, differences []Differenc
 	for i := range differences {
 		d := &differences[i]
 		d.State, d.FirstSeenAt = store.Unexplained, now
-		if f, again := known[wayOf(store.Finding(*d))]; again {
+		if f, again := known[wayOf(store.Finding(*d))]; again && d.ChangedAt <= sqlitefile.FormatTime(f.LastSeenAt) {
 			d.FirstSeenAt = f.FirstSeenAt
 			continue
 		}

@@ -240,6 +240,14 @@ func TestVerifyTwice(t *testing.T) {
 	r.sync(Options{Streams: orders})
 	list.records[0] = `{"id":"a","name":"3"}`
 	verify("changed, read and changed between two verifications", store.Pending)
+	for _, name := range []string{"4", "2"} { // back to what the mirror held then
+		list.records[0] = `{"id":"a","name":"` + name + `"}`
+		r.clock.advance(time.Minute)
+		r.sync(Options{Streams: orders})
+	}
+	list.records[0] = `{"id":"a","name":"3"}`
+	verify("changed there and back and there between two verifications", store.Pending)
+	verify("changed there and back and there, again", store.Unexplained)
 	r.exec("DELETE FROM requests")
 	verify("lost", store.Pending, store.Pending)
 	verify("lost, again", store.Unexplained, store.Unexplained)

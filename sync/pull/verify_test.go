@@ -72,7 +72,10 @@ func TestVerify(t *testing.T) {
 	before := r.withoutFindings()
 	var got []Difference
 	for _, v := range r.verify() {
-		got = append(got, v.Differences...)
+		for _, d := range v.Differences {
+			d.ChangedAt = ""
+			got = append(got, d)
+		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("differences differ:\n%s", diff)
