@@ -43,7 +43,7 @@ marks what is extra as gone. "solarmirror sync --full --repair" also writes edit
 anew and deletes orphans. History, ledger and marts are not compared, nor are the rows of
 records erased with "forget"; such a record differs once the platform changes it.`,
 		Example:   "  solarmirror verify equipments",
-		ValidArgs: pull.StreamNames(),
+		ValidArgs: pull.StreamNames(), Annotations: map[string]string{goesOn: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			streams, err := pull.ParseStreams(args)
 			if err != nil {
