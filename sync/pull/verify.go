@@ -108,7 +108,7 @@ func (e *Engine) listAll(ctx context.Context, s *Stream, c *check) error {
 			if err := c.slice(ctx, sl); err != nil {
 				return err
 			}
-			progress.add(sl.Page, store.Counts{Records: int64(len(sl.Records))})
+			progress.Records += int64(len(sl.Records)) // no total: those of later passes are not known
 			e.show(progress)
 		}
 		r.findings = reader.Findings()
