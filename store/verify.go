@@ -95,14 +95,16 @@ type Finding struct {
 	Kind        string     // how it differs
 	Tables      []string   // of edited and orphaned rows
 	State       State
-	Held        Hash // of a record that differs: what the mirror holds
-	Sweeps      int  // of an extra record: how many sweeps in a row have missed it
+	Held        Hash   // of a record that differs: what the mirror holds
+	ChangedAt   string // since when it does, as FormatTime writes it; not noted
+	Sweeps      int    // of an extra record: how many sweeps in a row have missed it
 	FirstSeenAt time.Time
+	LastSeenAt  time.Time // zero until it is noted
 }
 
 // Findings returns what the last verification of a stream found, without tables.
 func (m *Mirror) Findings(ctx context.Context, stream string) ([]Finding, error) {
-	rows, err := m.read.QueryContext(ctx, `SELECT stream, type, key, kind, state, held_hash, sweeps, first_seen_at
+	rows, err := m.read.QueryContext(ctx, `SELECT stream, type, key, kind, state, held_hash, sweeps, first_seen_at, last_seen_at
 		FROM _findings WHERE stream = ?`, stream)
 	if err != nil {
 		return nil, fmt.Errorf("read _findings: %w", sqlitefile.Explain(m.path, err))
@@ -112,7 +114,8 @@ func (m *Mirror) Findings(ctx context.Context, stream string) ([]Finding, error)
 	for rows.Next() {
 		var f Finding
 		var hash []byte
-		if err := rows.Scan(&f.Stream, &f.Key[0], &f.Key[1], &f.Kind, &f.State, &hash, &f.Sweeps, &f.FirstSeenAt); err != nil {
+		err := rows.Scan(&f.Stream, &f.Key[0], &f.Key[1], &f.Kind, &f.State, &hash, &f.Sweeps, &f.FirstSeenAt, &f.LastSeenAt)
+		if err != nil {
 			return nil, fmt.Errorf("read _findings: %w", err)
 		}
 		f.Held = hashOf(hash)

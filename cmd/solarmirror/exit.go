@@ -71,7 +71,7 @@ func interrupted(ctx context.Context, err error) bool {
 	return errors.Is(err, context.Canceled) && errors.Is(context.Cause(ctx), errInterrupted)
 }
 
-// goesOn annotates a command that goes on where it was interrupted when it is given again.
+// goesOn annotates a command that goes on, or is done from its start, when it is given again.
 const goesOn = "goes on"
 
 // pausedError is such a command, interrupted.

@@ -31,7 +31,7 @@ states, amounts, dates and products stay. The copy's _columns table says what is
 Pseudonyms are made with a key, which must stay secret: who has it and the copy can tell whose
 pseudonym a CPF has. Every user may read a new masked copy; a full one has [mirror] file_mode.`,
 		Example: "  solarmirror publish\n  solarmirror publish --to /srv/bi/solarmirror.db",
-		Args:    cobra.NoArgs,
+		Args:    cobra.NoArgs, Annotations: map[string]string{goesOn: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("to") && to == "" {
 				return &usageError{command: cmd.CommandPath(), err: fmt.Errorf("--to names no file")}

@@ -86,6 +86,39 @@ func TestSyncStoppedAtAnyMoment(t *testing.T) {
 	}
 }
 
+// A verification and a publication that are interrupted name the command that does them again.
+func TestInterruptedReaders(t *testing.T) {
+	t.Parallel()
+	world := platformtest.Options{Seed: 4, Requests: 60, Equipments: smallCatalogue(), Token: simulationToken}
+	platform := &signalling{next: platformtest.New(world), signal: os.Interrupt}
+	p := newProgram(t, platform)
+	if code := p.sync(t); code != exitOK {
+		t.Fatalf("exit code %d", code)
+	}
+	platform.at = platform.served.Load() + 3
+	cmd, said := p.command(t, "verify", "--json"), &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = said, said
+	if code := p.runSignalled(t, cmd); code != exitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+	mustSayInterrupted(t, said.String(), "solarmirror verify --json")
+
+	config := filepath.Join(p.dir, "config.toml")
+	if err := os.WriteFile(config, fmt.Appendf(nil, "[mirror]\npath = %q\n", filepath.Join(p.dir, p.mirror)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errInterrupted)
+	said.Reset()
+	args := []string{"publish", "--config", config, "--to", filepath.Join(p.dir, "copy.db")}
+	if code := run(ctx, args, nil, said, said); code != exitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+	if want := "solarmirror: interrupted; to go on: " + commandLine(args) + "\n"; !strings.HasSuffix(said.String(), want) {
+		t.Errorf("it says %s, want %s", said, want)
+	}
+}
+
 // mustSayInterrupted: the last line names the command that goes on, and nothing is called a failure.
 func mustSayInterrupted(t *testing.T, said, command string) {
 	t.Helper()

@@ -34,15 +34,16 @@ func newVerifyCommand(a *app) *cobra.Command {
 A difference is pending while something is expected to settle it: the next sync, when the
 platform lists the record as updated since the last one; the next full read, of equipment;
 two full reads, of what is extra. All others are unexplained, and so is one that the last
-verification has found in the same way. Only those make verify exit with 3. The table
-_findings holds what the last verification found.
+verification has found in the same way, but for a budget that has become an order, or the
+other way round. Only those make verify exit with 3. The table _findings holds what the
+last verification found.
 
 "solarmirror sync --full" brings in what is missing or differs, and the second one in a row
 marks what is extra as gone. "solarmirror sync --full --repair" also writes edited records
 anew and deletes orphans. History, ledger and marts are not compared, nor are the rows of
 records erased with "forget"; such a record differs once the platform changes it.`,
 		Example:   "  solarmirror verify equipments",
-		ValidArgs: pull.StreamNames(),
+		ValidArgs: pull.StreamNames(), Annotations: map[string]string{goesOn: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			streams, err := pull.ParseStreams(args)
 			if err != nil {

@@ -77,9 +77,10 @@
 // may have become an order meanwhile. Equipment has no such filter and waits for the next full
 // read. A record that the platform lacks waits until two sweeps in a row have missed it. Everything
 // else is unexplained, and so is what the verification before found in the same way: the same key
-// and kind, the same stored hash, as many sweeps. So a record that was synced in between and has
-// changed again is pending again. Extra records are found again until the sweeps come, so
-// verifications should not be more frequent than full reads. _findings keeps the last
+// and kind, the same stored hash, as many sweeps, and no change by a sync in between. Extra
+// records are found again until the sweeps come, so verifications should not be more frequent than
+// full reads. A budget that became an order is the exception: it stays pending until two sweeps,
+// as long as the mirror holds the order or the platform lists it under the filter. _findings keeps the last
 // verification of each stream, and is written beside the mirror's lock, when all streams are done.
 // A record that changes and is deleted for good while a verification runs is in no list by the time
 // it is asked for, and counts as unexplained.

@@ -3,6 +3,8 @@ package pull
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"solarmirror/store"
 	"solarmirror/store/sqlitefile"
@@ -24,7 +26,8 @@ func wayOf(f store.Finding) way { return way{f.Key, f.Kind, f.Held, f.Sweeps} }
 
 // explain gives the differences of a stream, which have just been found, their state. A difference
 // that the verification before has found in the same way is unexplained: it has outlived what was
-// expected to settle it.
+// expected to settle it, unless a sync has changed the record since, or it is a request that stands
+// among those of the other type now: the old row waits for the sweeps.
 func (e *Engine) explain(ctx context.Context, s *Stream, differences []Difference) error {
 	before, err := e.Mirror.Findings(ctx, s.Name)
 	if err != nil {
@@ -39,12 +42,15 @@ func (e *Engine) explain(ctx context.Context, s *Stream, differences []Differenc
 		return err
 	}
 	now := e.Now()
-	stale := map[string]*Difference{} // by the second column of the natural key
+	stale, moved := map[string]*Difference{}, map[string]*Difference{} // by the second column of the natural key
 	for i := range differences {
 		d := &differences[i]
 		d.State, d.FirstSeenAt = store.Unexplained, now
-		if f, again := known[wayOf(store.Finding(*d))]; again {
+		if f, again := known[wayOf(store.Finding(*d))]; again && d.ChangedAt <= sqlitefile.FormatTime(f.LastSeenAt) {
 			d.FirstSeenAt = f.FirstSeenAt
+			if d.Kind == DiffExtra && d.Sweeps < sweepsToGone && s.Dates.Updates {
+				moved[d.Key[1]] = d
+			}
 			continue
 		}
 		switch {
@@ -57,7 +63,41 @@ func (e *Engine) explain(ctx context.Context, s *Stream, differences []Differenc
 			d.State = store.Pending
 		}
 	}
+	if err := e.explainMoved(ctx, s, moved); err != nil {
+		return err
+	}
+	maps.Copy(stale, moved)
 	return e.explainUpdates(ctx, s, stale)
+}
+
+// explainMoved makes those extra records pending, and takes them off, which the mirror also holds
+// in another stream of the root.
+func (e *Engine) explainMoved(ctx context.Context, s *Stream, moved map[string]*Difference) error {
+	const atOnce = 100
+	for _, other := range otherStreams(s) {
+		for ids := range slices.Chunk(slices.Collect(maps.Keys(moved)), atOnce) {
+			keys := make([]store.NaturalKey, len(ids))
+			for i, id := range ids {
+				keys[i] = store.NaturalKey{other.Partition, id}
+			}
+			held, err := e.Mirror.Held(ctx, s.Root, keys)
+			if err != nil {
+				return err
+			}
+			for i, id := range ids {
+				if held[i].Key != 0 && !held[i].Deleted {
+					moved[id].State = store.Pending
+					delete(moved, id)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// otherStreams are those with the same root.
+func otherStreams(s *Stream) []*Stream {
+	return slices.DeleteFunc(Streams(), func(other *Stream) bool { return other.Root != s.Root || other.Name == s.Name })
 }
 
 // readWhole says whether a full read of every pass of the stream has ended.
@@ -75,13 +115,7 @@ func (e *Engine) readWhole(ctx context.Context, s *Stream) (bool, error) {
 // them pending. It asks for the other streams of the root, too, since a budget that was ordered
 // meanwhile stands among the orders.
 func (e *Engine) explainUpdates(ctx context.Context, s *Stream, stale map[string]*Difference) error {
-	streams := []*Stream{s}
-	for _, other := range Streams() {
-		if other.Root == s.Root && other.Name != s.Name {
-			streams = append(streams, other)
-		}
-	}
-	for _, asked := range streams {
+	for _, asked := range append([]*Stream{s}, otherStreams(s)...) {
 		for _, pass := range asked.Passes {
 			if len(stale) == 0 {
 				return nil

@@ -118,6 +118,70 @@ func TestVerifyOfConvertedRequests(t *testing.T) {
 	}
 }
 
+// A budget that became an order is extra until two sweeps have missed it, and pending: before and
+// after a sync has brought the order, however often it is verified. One that is in no list is not.
+func TestVerifyOfConversionTwice(t *testing.T) {
+	t.Parallel()
+	lists := map[string]string{}
+	updated := "" // what is listed by the day of the last update
+	r := newRigFor(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		list := &fixedList{}
+		for name, ids := range lists {
+			if !strings.Contains(req.URL.Path, "/"+name+"/") || req.URL.Query().Has("removed") {
+				continue
+			}
+			since := req.URL.Query().Get("lastUpdateAfter")
+			for _, id := range strings.Fields(ids) {
+				if since == "" || since <= "2026-03-10" && strings.Contains(updated, id) {
+					list.records = append(list.records, `{"id":"`+id+`"}`)
+				}
+			}
+		}
+		list.ServeHTTP(w, req)
+	}))
+	o := Options{Streams: requestStreams()}
+	set := func(orders, budgets string) { lists["order"], lists["budget"] = orders, budgets }
+	mustBe := func(when string, want ...string) {
+		t.Helper()
+		r.clock.advance(time.Minute)
+		list, err := r.engine.Verify(t.Context(), requestStreams())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, v := range list {
+			if v.Err != nil {
+				t.Fatal(v.Err)
+			}
+			for _, d := range v.Differences {
+				if d.Kind == DiffExtra {
+					got = append(got, d.Key[0]+" "+d.Key[1]+" "+string(d.State))
+				}
+			}
+		}
+		if d := diff(want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", when, d)
+		}
+	}
+	set("a b c d e f", "k l m n o p q")
+	r.sync(o)
+	set("a b c d e p", "f k l m n o")
+	updated = "f p"
+	mustBe("converted and deleted", "order f pending", "budget p pending", "budget q pending")
+	mustBe("again", "order f pending", "budget p pending", "budget q unexplained")
+	r.clock.advance(time.Hour)
+	r.sync(o)
+	updated = "" // as some days later
+	for range 2 {
+		mustBe("after a sync", "order f pending", "budget p pending", "budget q unexplained")
+	}
+	r.sync(Options{Streams: requestStreams(), Full: true})
+	mustBe("after one sweep", "order f pending", "budget p pending", "budget q pending")
+	mustBe("after one sweep, again", "order f pending", "budget p pending", "budget q unexplained")
+	r.exec("UPDATE _absences SET sweeps = 2")
+	mustBe("after two sweeps that marked nothing", "order f unexplained", "budget p unexplained", "budget q unexplained")
+}
+
 // listAll asks for some pages of each list, so that the platform moves.
 func (r *rig) listAll() {
 	r.t.Helper()
@@ -240,6 +304,14 @@ func TestVerifyTwice(t *testing.T) {
 	r.sync(Options{Streams: orders})
 	list.records[0] = `{"id":"a","name":"3"}`
 	verify("changed, read and changed between two verifications", store.Pending)
+	for _, name := range []string{"4", "2"} { // back to what the mirror held then
+		list.records[0] = `{"id":"a","name":"` + name + `"}`
+		r.clock.advance(time.Minute)
+		r.sync(Options{Streams: orders})
+	}
+	list.records[0] = `{"id":"a","name":"3"}`
+	verify("changed there and back and there between two verifications", store.Pending)
+	verify("changed there and back and there, again", store.Unexplained)
 	r.exec("DELETE FROM requests")
 	verify("lost", store.Pending, store.Pending)
 	verify("lost, again", store.Unexplained, store.Unexplained)

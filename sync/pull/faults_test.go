@@ -192,6 +192,9 @@ func TestInterruptedStreamSaysBecauseOfWhich(t *testing.T) {
 	if _, err := r.trySync(Options{Streams: requestStreams()}); !as[*platform.AuthError](err) {
 		t.Fatal(err)
 	}
+	if got := r.value("SELECT streams FROM _runs ORDER BY run_id DESC LIMIT 1"); got != `{"orders":"failed"}` {
+		t.Errorf("the ledger says %v of the streams, of which budgets were not read", got)
+	}
 	for _, line := range []string{
 		`{"level":"warn","stream":"orders"`, `"message":"stream not read to its end"}`,
 		`{"level":"info","because":"orders met what would stop it, too","stream":"budgets"`, `"message":"stream not read to its end: stopped"}`,

@@ -49,11 +49,16 @@ func (s *StreamReport) Outcome() store.Outcome {
 	return store.Failed
 }
 
-// outcomes is what became of each stream.
+// outcomes is what became of each stream that was read: not of one that was stopped before it was.
 func (r *Report) outcomes() map[string]store.Outcome {
 	all := map[string]store.Outcome{}
 	for _, s := range r.Streams {
-		all[s.Stream] = s.Outcome()
+		if outcome := s.Outcome(); outcome != store.Interrupted || s.Counts.Pages > 0 {
+			all[s.Stream] = outcome
+		}
+	}
+	if len(all) == 0 {
+		return nil
 	}
 	return all
 }

@@ -108,7 +108,7 @@ func (e *Engine) listAll(ctx context.Context, s *Stream, c *check) error {
 			if err := c.slice(ctx, sl); err != nil {
 				return err
 			}
-			progress.add(sl.Page, store.Counts{Records: int64(len(sl.Records))})
+			progress.Records += int64(len(sl.Records)) // no total: those of later passes are not known
 			e.show(progress)
 		}
 		r.findings = reader.Findings()
@@ -175,7 +175,7 @@ func (c *check) record(r scan.Record, held store.Held) {
 		return
 	}
 	if held.Key == 0 || held.Deleted {
-		c.differs(Difference{Key: r.Key, Kind: DiffMissing})
+		c.differs(Difference{Key: r.Key, Kind: DiffMissing, ChangedAt: held.ChangedAt})
 		return
 	}
 	if !c.seen.has(held.Key) {
@@ -184,7 +184,7 @@ func (c *check) record(r scan.Record, held store.Held) {
 	}
 	switch {
 	case !sameContent(r, held.Hash):
-		c.differs(Difference{Key: r.Key, Kind: DiffContent, Held: held.Hash})
+		c.differs(Difference{Key: r.Key, Kind: DiffContent, Held: held.Hash, ChangedAt: held.ChangedAt})
 	case held.Erased:
 		c.erased[r.Key] = true
 	case len(tables) > 0:

@@ -72,7 +72,10 @@ func TestVerify(t *testing.T) {
 	before := r.withoutFindings()
 	var got []Difference
 	for _, v := range r.verify() {
-		got = append(got, v.Differences...)
+		for _, d := range v.Differences {
+			d.ChangedAt = ""
+			got = append(got, d)
+		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("differences differ:\n%s", diff)
@@ -237,3 +240,20 @@ func TestInterruptedAtAnyRequest(t *testing.T) {
 }
 
 func ignoreReport(_ *Report, err error) error { return err }
+
+// A verification reads pass by pass and does not know how much there is: it says no total.
+func TestVerifySaysNoTotal(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, platformtest.Options{Seed: 6, Requests: 60, Equipments: fewItems()})
+	r.sync(Options{})
+	seen := int64(0)
+	r.engine.Progress = func(p Progress) {
+		if seen = max(seen, p.Records); p.Total != -1 {
+			t.Errorf("%s %s: a total of %d", p.Stream, p.Pass, p.Total)
+		}
+	}
+	r.verify()
+	if seen == 0 {
+		t.Error("no record was told of")
+	}
+}

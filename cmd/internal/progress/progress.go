@@ -3,7 +3,8 @@
 // [Show] is for commands: it draws a bar on a terminal and writes a line every few seconds
 // elsewhere. [Every] is for a caller that writes the line itself, for example to a log. A run reads
 // several streams at the same time; both show the sum of all passes. A pass that begins late adds to
-// what is left. The share shown never falls: it is left out until it has caught up.
+// what is left. The share shown never falls: it is left out until it has caught up, and where all
+// that is known of has been read, since a pass may still begin.
 package progress
 
 import (
@@ -31,9 +32,10 @@ func Show(w io.Writer, quiet bool) (show func(pull.Progress), done func()) {
 	return Every(lineInterval, time.Now, func(line string) { fmt.Fprintln(w, line) }), func() {}
 }
 
-// drawBar draws how much is done of what is known to be left, with the same words as the lines.
+// drawBar draws how much is done of what is known to be left, with the same words as the lines but
+// for the share, which is the bar's; a spinner until there is one.
 func drawBar(w io.Writer) func(pull.Progress) {
-	var all passes
+	all := passes{bar: true}
 	began := time.Now()
 	var bar *progressbar.ProgressBar
 	return func(at pull.Progress) {
@@ -46,7 +48,12 @@ func drawBar(w io.Writer) func(pull.Progress) {
 			)
 		}
 		line := all.describe(records, total, time.Since(began))
-		_ = bar.Set64(min(all.shown, 99)) // a full one is drawn no more; failing to draw it must not stop the run
+		if all.shown == 0 {
+			bar.ChangeMax64(-1)
+		} else {
+			bar.ChangeMax64(100)
+			_ = bar.Set64(all.shown) // failing to draw it must not stop the run
+		}
 		bar.Describe(line)
 	}
 }
@@ -73,7 +80,8 @@ func Every(interval time.Duration, now func() time.Time, write func(line string)
 // passes holds the progress of each pass of a run, by stream and pass.
 type passes struct {
 	at    map[string]pull.Progress
-	shown int64 // percent; the greatest share that was described
+	shown int64 // percent; the greatest share that was described, less than 100
+	bar   bool  // which shows the share
 }
 
 // add saves the progress of one pass and returns the sum over all passes: records read, which never
@@ -104,12 +112,16 @@ func (p *passes) add(at pull.Progress) (records, total int64) {
 // describe leaves the share out while it is smaller than one that was shown before.
 func (p *passes) describe(records, total int64, took time.Duration) string {
 	rate := PerSecond(records, took)
-	if total <= 0 || rate == 0 || 100*records/total < p.shown {
+	if records >= total || rate == 0 || 100*records/total < p.shown {
 		return fmt.Sprintf("%d records, %.0f/s", records, rate)
 	}
 	p.shown = 100 * records / total
 	left := time.Duration(float64(total-records)/rate) * time.Second
-	return fmt.Sprintf("%d of %d records (%d %%), %.0f/s, about %s left", records, total, p.shown, rate, left)
+	share := ""
+	if !p.bar {
+		share = fmt.Sprintf(" (%d %%)", p.shown)
+	}
+	return fmt.Sprintf("%d of %d records%s, %.0f/s, about %s left", records, total, share, rate, left)
 }
 
 // PerSecond returns the rate n / took; 0 when took is not positive.

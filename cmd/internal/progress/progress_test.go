@@ -1,6 +1,8 @@
 package progress
 
 import (
+	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +29,51 @@ func TestEvery(t *testing.T) {
 	want := []string{"80 of 300 records (26 %), 10/s, about 22s left", "96 records, 6/s"}
 	if d := cmp.Diff(want, lines); d != "" {
 		t.Error(d)
+	}
+}
+
+// A pass that has been read whole is not all, and a bar shows the share itself.
+func TestShareBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, all := range []passes{{}, {bar: true}} {
+		sum, total := all.add(pull.Progress{Stream: "orders", Pass: "live", Records: 48, Total: 48})
+		if got := all.describe(sum, total, time.Second); got != "48 records, 48/s" || all.shown != 0 {
+			t.Errorf("%q at %d %%", got, all.shown)
+		}
+	}
+	all := passes{bar: true}
+	sum, total := all.add(pull.Progress{Stream: "orders", Pass: "live", Records: 24, Total: 48})
+	if got := all.describe(sum, total, time.Second); got != "24 of 48 records, 24/s, about 1s left" || all.shown != 50 {
+		t.Errorf("%q at %d %%", got, all.shown)
+	}
+}
+
+// TestBar: a spinner while no total is known, then a bar, and one share at most in each drawing.
+func TestBar(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	show := drawBar(&out)
+	draw := func(at pull.Progress) string {
+		time.Sleep(150 * time.Millisecond) // longer than a drawing is put off
+		out.Reset()
+		show(at)
+		return out.String()
+	}
+	for range 2 {
+		if got := draw(pull.Progress{Stream: "orders", Pass: "live", Records: 5, Total: -1}); strings.Contains(got, "%") {
+			t.Errorf("%q", got)
+		}
+	}
+	for range 2 {
+		got := draw(pull.Progress{Stream: "orders", Pass: "live", Records: 50, Total: 100})
+		for line := range strings.SplitSeq(got, "\r") {
+			if strings.Count(line, "%") > 1 || strings.Contains(line, "100%") {
+				t.Errorf("%q", got)
+			}
+		}
+	}
+	if !strings.Contains(out.String(), "50%") || !strings.Contains(out.String(), "50 of 100 records") {
+		t.Errorf("%q", out.String())
 	}
 }
 

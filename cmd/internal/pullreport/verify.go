@@ -26,7 +26,11 @@ func (e *DifferencesError) Error() string {
 	if e.repair {
 		command += " --repair"
 	}
-	return fmt.Sprintf("%d unexplained differences; run %q, then verify again", e.n, command)
+	differences := "differences"
+	if e.n == 1 {
+		differences = "difference"
+	}
+	return fmt.Sprintf("%d unexplained %s; run %q, then verify again", e.n, differences, command)
 }
 
 // Discrepancy returns the error of a verification, which decides the exit code: nil when every
@@ -78,10 +82,10 @@ func Pending(list []pull.Verification) (n int) {
 
 type verificationJSON struct {
 	Stream      string           `json:"stream"`
-	Platform    int              `json:"platform"`
-	Mirror      int              `json:"mirror"`
-	Rejected    int              `json:"rejected"`
-	Erased      int              `json:"erased"`
+	Platform    *int             `json:"platform"` // this and the other counts are null when it could not be compared
+	Mirror      *int             `json:"mirror"`
+	Rejected    *int             `json:"rejected"`
+	Erased      *int             `json:"erased"`
 	Differences []differenceJSON `json:"differences"`
 	Error       string           `json:"error,omitempty"`
 }
@@ -123,7 +127,11 @@ func PrintVerification(w io.Writer, list []pull.Verification, asJSON bool) error
 	if pending.Len() == 0 {
 		return nil
 	}
-	fmt.Fprintf(w, "\n%d differences are pending: the next sync or full reads are expected to settle them\n", Pending(list))
+	if n := Pending(list); n == 1 {
+		fmt.Fprint(w, "\n1 difference is pending: the next sync or full reads are expected to settle it\n")
+	} else {
+		fmt.Fprintf(w, "\n%d differences are pending: the next sync or full reads are expected to settle them\n", n)
+	}
 	return pending.Write(w)
 }
 
@@ -133,9 +141,11 @@ func printVerificationJSON(w io.Writer, list []pull.Verification) error {
 		Streams []verificationJSON `json:"streams"`
 	}{At: time.Now().UTC()}
 	for _, v := range list {
-		s := verificationJSON{Stream: v.Stream, Platform: v.Platform, Mirror: v.Mirror, Rejected: v.Rejected, Erased: v.Erased, Differences: differencesJSON(v.Differences)}
+		s := verificationJSON{Stream: v.Stream, Differences: differencesJSON(v.Differences)}
 		if v.Err != nil {
 			s.Error = v.Err.Error()
+		} else {
+			s.Platform, s.Mirror, s.Rejected, s.Erased = &v.Platform, &v.Mirror, &v.Rejected, &v.Erased
 		}
 		out.Streams = append(out.Streams, s)
 	}
