@@ -104,7 +104,7 @@ func TestInterruptedReaders(t *testing.T) {
 	mustSayInterrupted(t, said.String(), "solarmirror verify --json")
 
 	config := filepath.Join(p.dir, "config.toml")
-	if err := os.WriteFile(config, fmt.Appendf(nil, "[mirror]\npath = %q\n", filepath.Join(p.dir, p.mirror)), 0o600); err != nil {
+	if err := os.WriteFile(config, fmt.Appendf(nil, "[mirror]\npath = %q\n[outbox]\npath = %q\n", filepath.Join(p.dir, p.mirror), filepath.Join(p.dir, "private", "outbox.db")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
