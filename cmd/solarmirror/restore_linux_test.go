@@ -52,7 +52,7 @@ func TestRestoreAsks(t *testing.T) {
 		typed string
 		code  int
 		want  []string
-	}{{"n\n", exitFailed, before}, {"y\n", exitOK, restoredState}} {
+	}{{"n\n", exitFailed, before}, {"Sim\n", exitOK, restoredState}} {
 		person := sit(t, p.command(t, "restore", "--from", "copies"))
 		person.waitFor("Replace data/m.db by copies/mirror-")
 		person.waitFor("? [y/N] ")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -68,7 +69,7 @@ func (d *Dialogue) Tell(line string) { fmt.Fprintln(d.out, line) }
 func (d *Dialogue) Confirm(ctx context.Context, question string) error {
 	return d.Run(ctx, func() error {
 		answer, err := d.Ask(question + " [y/N] ")
-		if err == nil && strings.EqualFold(answer, "y") {
+		if err == nil && slices.Contains([]string{"y", "yes", "s", "sim"}, strings.ToLower(answer)) {
 			return nil
 		}
 		return errors.New("nothing was changed")
