@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,6 +80,9 @@ func publish(ctx context.Context, path string, o Options) (*Published, error) {
 		build = func(part string) error { return o.Mask.copyInto(ctx, path, part) }
 	}
 	v := versions{path: o.To, keep: o.KeepVersions}
+	if o.Mask == nil && isMasked(ctx, o.To) {
+		v.mode = cmp.Or(mode, 0o600) // everybody may read the copy that it replaces
+	}
 	if err := makeCopy(ctx, o.To, mode, build, v.replace); err != nil {
 		return nil, fmt.Errorf("publish: %w", err)
 	}
@@ -91,6 +95,17 @@ func publish(ctx context.Context, path string, o Options) (*Published, error) {
 		return nil, err
 	}
 	return &Published{Path: o.To, Size: info.Size(), Earlier: len(earlier)}, nil
+}
+
+// isMasked reports whether there is a masked copy at path.
+func isMasked(ctx context.Context, path string) bool {
+	db, err := sqlitefile.OpenUnguarded(path, "ro")
+	if err != nil {
+		return false
+	}
+	defer db.Close()
+	mode, err := ModeOf(ctx, db, 0o600)
+	return err == nil && mode == MaskedMode
 }
 
 // checkReplaceable returns an error unless path is free or has a published copy. A published copy

@@ -197,10 +197,12 @@ func TestModes(t *testing.T) {
 	full, without := masked(filepath.Join(dir, "full.db")), masked(filepath.Join(dir, "masked.db"))
 	full.Mask, full.FileMode = nil, 0o640
 	without.Mask.KeepExtra = nil
+	unmasked := full
+	unmasked.To = without.To // replaces the masked copy
 	for _, tc := range []struct {
 		options Options
 		mode    fs.FileMode
-	}{{full, 0o640}, {masked(filepath.Join(dir, "extra.db")), 0o644}, {without, 0o644}} {
+	}{{full, 0o640}, {masked(filepath.Join(dir, "extra.db")), 0o644}, {without, 0o644}, {unmasked, 0o640}} {
 		publishTo(t, path, tc.options)
 		info, err := os.Stat(tc.options.To)
 		must(t, err)

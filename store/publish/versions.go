@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,7 +19,8 @@ const stampLayout = "20060102T150405.000Z"
 // time of their publication in the name, as in solarmirror-20260304T050607.089Z.db.
 type versions struct {
 	path string
-	keep int // number of versions, including the newest
+	keep int         // number of versions, including the newest
+	mode fs.FileMode // of the newest; 0 is that of the one before
 }
 
 // stamped returns the path of the version published at a time.
@@ -43,7 +45,7 @@ func (v versions) replace(part string) error {
 			return fmt.Errorf("keep the earlier copy, for which the disk must know hard links (else set [publish] keep_versions = 1): %w", err)
 		}
 	}
-	if err := os.Chmod(part, info.Mode().Perm()); err != nil {
+	if err := os.Chmod(part, cmp.Or(v.mode, info.Mode().Perm())); err != nil {
 		return fmt.Errorf("give the copy the mode of the one before: %w", err)
 	}
 	// SQLite would read the journal or WAL of a program that wrote to the old copy as part of the
