@@ -90,12 +90,12 @@ func TestSyncStoppedAtAnyMoment(t *testing.T) {
 func TestInterruptedReaders(t *testing.T) {
 	t.Parallel()
 	world := platformtest.Options{Seed: 4, Requests: 60, Equipments: smallCatalogue(), Token: simulationToken}
-	platform := &signalling{next: platformtest.New(world), signal: os.Interrupt}
+	platform := &signalling{next: platformtest.New(world), at: 1_000_000, signal: os.Interrupt}
 	p := newProgram(t, platform)
 	if code := p.sync(t); code != exitOK {
 		t.Fatalf("exit code %d", code)
 	}
-	platform.at = platform.served.Load() + 3
+	platform.served.Store(platform.at - 3)
 	cmd, said := p.command(t, "verify", "--json"), &bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = said, said
 	if code := p.runSignalled(t, cmd); code != exitInterrupted {
