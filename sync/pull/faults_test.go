@@ -188,7 +188,7 @@ func TestInterruptedStreamSaysBecauseOfWhich(t *testing.T) {
 	r.sync(Options{Streams: requestStreams()}) // finds out the dialect
 	refuse.Store(true)
 	var log strings.Builder
-	r.engine.Log = zerolog.New(&log)
+	r.engine.Log = zerolog.New(zerolog.SyncWriter(&log)) // streams log side by side
 	if _, err := r.trySync(Options{Streams: requestStreams()}); !as[*platform.AuthError](err) {
 		t.Fatal(err)
 	}
