@@ -77,6 +77,16 @@ func (a *app) newLogger() (zerolog.Logger, error) {
 	return newLogger(a.stderr, c.Log, terminal.Colour(a.stderr))
 }
 
+// configAndLog returns what most commands begin with.
+func (a *app) configAndLog() (config.Config, zerolog.Logger, error) {
+	c, err := a.config()
+	if err != nil {
+		return config.Config{}, zerolog.Nop(), err
+	}
+	log, err := a.log()
+	return c, log, err
+}
+
 // confirm asks on a terminal; elsewhere it wants --yes.
 func (a *app) confirm(cmd *cobra.Command, yes bool, question string) error {
 	if yes {

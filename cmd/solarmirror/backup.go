@@ -50,15 +50,11 @@ created twice. "solarmirror restore" puts the copies back and leaves the log whe
 }
 
 func (a *app) backup(ctx context.Context, o publish.BackupOptions) error {
-	c, err := a.config()
+	c, log, err := a.configAndLog()
 	if err != nil {
 		return err
 	}
 	o.Mirror, o.Outbox, o.Now = c.Mirror.Path, c.Outbox.Path, time.Now()
-	log, err := a.log()
-	if err != nil {
-		return err
-	}
 	if err := setup.FinishRestore(ctx, c, log, o.Wait); err != nil {
 		return err
 	}

@@ -20,11 +20,7 @@ import (
 
 // withReader opens the configured mirror for reading around f.
 func (a *app) withReader(ctx context.Context, f func(*store.Mirror) error) error {
-	c, err := a.config()
-	if err != nil {
-		return err
-	}
-	log, err := a.log()
+	c, log, err := a.configAndLog()
 	if err != nil {
 		return err
 	}
@@ -48,11 +44,7 @@ func (a *app) warnOfMarts(ctx context.Context, mirror *store.Mirror) error {
 // withClient makes the client of the configured platform for f; observe, if not nil, is called for
 // every request.
 func (a *app) withClient(observe func(platform.Exchange), f func(config.Config, zerolog.Logger, *platform.Client) error) error {
-	c, err := a.config()
-	if err != nil {
-		return err
-	}
-	log, err := a.log()
+	c, log, err := a.configAndLog()
 	if err != nil {
 		return err
 	}
@@ -83,11 +75,7 @@ func (a *app) withEngine(ctx context.Context, w setup.Writing, observe func(plat
 
 // withOutbox opens the configured outbox around f.
 func (a *app) withOutbox(ctx context.Context, f func(config.Config, *outbox.Outbox) error) error {
-	c, err := a.config()
-	if err != nil {
-		return err
-	}
-	log, err := a.log()
+	c, log, err := a.configAndLog()
 	if err != nil {
 		return err
 	}

@@ -45,16 +45,12 @@ pseudonym a CPF has. Every user may read a new masked copy; a full one has [mirr
 }
 
 func (a *app) publish(ctx context.Context, to string, wait bool) error {
-	c, err := a.config()
+	c, log, err := a.configAndLog()
 	if err != nil {
 		return err
 	}
 	if to != "" {
 		c.Publish.Path = to
-	}
-	log, err := a.log()
-	if err != nil {
-		return err
 	}
 	begun := time.Now()
 	published, err := setup.Publish(ctx, c, log, wait)

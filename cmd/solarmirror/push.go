@@ -47,11 +47,7 @@ The exit code is 3 when some rows were decided and others were not, 1 when none 
 }
 
 func (a *app) forecastPush(ctx context.Context, asJSON bool) error {
-	c, err := a.config()
-	if err != nil {
-		return err
-	}
-	log, err := a.log()
+	c, log, err := a.configAndLog()
 	if err != nil {
 		return err
 	}

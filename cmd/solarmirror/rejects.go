@@ -134,11 +134,7 @@ it was first read, never over newer content. The rest stays rejected.`,
 }
 
 func (a *app) replay(ctx context.Context, ids []int64, wait bool) error {
-	c, err := a.config()
-	if err != nil {
-		return err
-	}
-	log, err := a.log()
+	c, log, err := a.configAndLog()
 	if err != nil {
 		return err
 	}

@@ -113,10 +113,9 @@ func (r *refresh) replaceRows(tx *store.Tx, w walk, f fact, first, last int64) e
 // Most changes concern the stock, which lines do not show.
 func (r *refresh) noteLines(tx *store.Tx, first, last int64) error {
 	// All lines of an item show the same of it, so one is compared.
-	shown := map[string]string{"equipment_key": "e.equipment_key", "manufacturer": "e.manufacturer", "model": "e.model", "unit_cost": "e.cost_price", "rated_power_w": ratedPower}
 	var differs []string
-	for column, value := range shown {
-		differs = append(differs, fmt.Sprintf("i.%s IS NOT %s", column, value))
+	for _, column := range []string{"equipment_key", "manufacturer", "model", "unit_cost", "rated_power_w"} {
+		differs = append(differs, fmt.Sprintf("i.%s IS NOT %s", column, lineFact.values[column]))
 	}
 	for _, query := range []string{
 		`INSERT OR IGNORE INTO _stale (table_name, key, name)

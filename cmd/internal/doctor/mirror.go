@@ -126,7 +126,7 @@ func checkMarts(ctx context.Context, f *facts) Finding {
 	case behind:
 		return warn("solarmirror sync", status.MartsBehind)
 	}
-	return pass("up to date with the records")
+	return pass("no update of them was cut off")
 }
 
 // checkPowerUnit compares the unit of totalPower with the rated power of the modules.

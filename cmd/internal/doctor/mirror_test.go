@@ -232,9 +232,9 @@ func TestMartsBehind(t *testing.T) {
 		want Verdict
 		says string
 	}{
-		{nil, OK, "up to date"},
+		{nil, OK, "no update"},
 		{[]string{stale}, Warning, "tables bi_* may contradict one another"},
-		{[]string{stale, "INSERT INTO _runs (command, trigger, started_at, outcome) VALUES ('sync', 'manual', '2026-05-05 10:20:30.000', 'running')"}, OK, "up to date"},
+		{[]string{stale, "INSERT INTO _runs (command, trigger, started_at, outcome) VALUES ('sync', 'manual', '2026-05-05 10:20:30.000', 'running')"}, OK, "no update"},
 	} {
 		f := newFacts(t)
 		makeMirror(t, f, empty)

@@ -31,9 +31,10 @@ func Reader(ctx context.Context, c config.Config, log zerolog.Logger) (*store.Mi
 	return store.OpenReadOnly(ctx, c.Mirror.Path)
 }
 
-// Mirror acquires the mirror's lock, opens the mirror for writing and, except in a dry run,
-// completes a pending upgrade. The returned function closes the mirror and releases the lock. A dry
-// run before the first sync uses an empty temporary mirror, which the returned function deletes.
+// Mirror acquires the mirror's lock, opens the mirror for writing and completes a pending upgrade,
+// also in a dry run, since opening begins it. The returned function closes the mirror and releases
+// the lock. A dry run before the first sync uses an empty temporary mirror, which the returned
+// function deletes.
 func Mirror(ctx context.Context, c config.Config, log zerolog.Logger, w Writing) (*store.Mirror, func(), error) {
 	if err := FinishRestore(ctx, c, log, w.Wait); err != nil {
 		return nil, nil, err
@@ -66,11 +67,9 @@ func Mirror(ctx context.Context, c config.Config, log zerolog.Logger, w Writing)
 		}
 		unlock()
 	}
-	if !w.DryRun {
-		if err := pull.Promote(ctx, mirror, log); err != nil {
-			release()
-			return nil, nil, err
-		}
+	if err := pull.Promote(ctx, mirror, log); err != nil {
+		release()
+		return nil, nil, err
 	}
 	return mirror, release, nil
 }
