@@ -16,8 +16,9 @@ type Job struct {
 	Name string
 	Spec Spec
 	Line string // jobs of one line take turns
-	// Last is when the job last started, in an earlier process; a firing missed since happens at start. Zero is never, which makes the job due at
-	// start. It means nothing for a job that is off.
+	// Last is when the job last started, in an earlier process; a firing missed since happens at
+	// start. Zero is never, which makes the job due at start. It means nothing for a job that is
+	// off.
 	Last time.Time
 	// Run does it, and returns soon after ctx ends. The outcome and the error are for Status.
 	Run func(ctx context.Context) (Outcome, error)
@@ -112,7 +113,8 @@ func (w *Worker) Status() []Status {
 	return list
 }
 
-// lookEvery is how long the loop sleeps at the most, so that it notices a clock that was set and a machine that was suspended.
+// lookEvery is how long the loop sleeps at the most, so that it notices a clock that was set and a
+// machine that was suspended.
 const lookEvery = time.Minute
 
 // Run runs the jobs until ctx ends, and returns when the last of them has returned.

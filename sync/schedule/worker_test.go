@@ -16,8 +16,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The tests run in bubbles of testing/synctest: the machine's clock is simulated, weeks pass in no time, and a goroutine left behind
-// fails the test. A bubble's clock starts at midnight UTC of 2000-01-01, a Saturday.
+// The tests run in bubbles of testing/synctest: the machine's clock is simulated, weeks pass in no
+// time, and a goroutine left behind fails the test. A bubble's clock starts at midnight UTC of
+// 2000-01-01, a Saturday.
 
 // tracked is a job of a given length that keeps account of its runs.
 type tracked struct {
@@ -65,7 +66,8 @@ func TestWeek(t *testing.T) {
 		began := time.Now()
 		status := work(t, 7*24*time.Hour+time.Second, zerolog.Nop(), quick, long, off, other)
 
-		// The long one runs from 3:01 to 4:41 on Sunday: of six firings of the quick one meanwhile the first waits, five are skipped.
+		// The long one runs from 3:01 to 4:41 on Sunday: of six firings of the quick one meanwhile
+		// the first waits, five are skipped.
 		if want := []time.Time{began.Add(27*time.Hour + time.Minute)}; !cmp.Equal(long.starts, want) {
 			t.Errorf("the long one started %v, want %v", long.starts, want)
 		}
@@ -75,7 +77,8 @@ func TestWeek(t *testing.T) {
 		if !quick.starts[108].Equal(began.Add(28*time.Hour + 41*time.Minute)) {
 			t.Errorf("after the long one the quick one ran at %v", quick.starts[108])
 		}
-		// A run of three minutes ends with the firing of the fourth, which is skipped or not by chance of the scheduler.
+		// A run of three minutes ends with the firing of the fourth, which is skipped or not by
+		// chance of the scheduler.
 		if ran := len(other.starts); ran < 7*24*15-1 || ran > 7*24*20+1 {
 			t.Errorf("the other one ran %d times", ran)
 		}
@@ -88,7 +91,8 @@ func TestWeek(t *testing.T) {
 	})
 }
 
-// Whatever the specs and the lengths: jobs of a line take turns, and every firing starts a run, waits, or is counted as skipped.
+// Whatever the specs and the lengths: jobs of a line take turns, and every firing starts a run,
+// waits, or is counted as skipped.
 func TestEveryFiringIsAccountedFor(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {
