@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/doctor"
 	"solarmirror/cmd/internal/terminal"
 )
 
@@ -85,6 +86,16 @@ func (a *app) configAndLog() (config.Config, zerolog.Logger, error) {
 	}
 	log, err := a.log()
 	return c, log, err
+}
+
+// doctorOptions are those of the configuration in force, or the error of loading it.
+func (a *app) doctorOptions() doctor.Options {
+	o := doctor.Options{ConfigPath: a.flags.configPath}
+	o.Config, o.ConfigErr = a.config()
+	if o.ConfigErr == nil {
+		o.Log, o.ConfigErr = a.log()
+	}
+	return o
 }
 
 // confirm asks on a terminal; elsewhere it wants --yes.

@@ -78,6 +78,7 @@ func newRootCommand(a *app) *cobra.Command {
 
 	root.AddCommand(
 		newDemoCommand(a),
+		newInitCommand(a),
 		newSyncCommand(a),
 		newBackfillCommand(a),
 		newRunCommand(a),
