@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -96,6 +97,25 @@ func (a *app) doctorOptions() doctor.Options {
 		o.Log, o.ConfigErr = a.log()
 	}
 	return o
+}
+
+// encodeLines prints one JSON object per line.
+func encodeLines[T any](w io.Writer, rows []T) error {
+	encoder := json.NewEncoder(w)
+	for _, row := range rows {
+		if err := encoder.Encode(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notEmpty returns nil, a JSON null, for the empty text.
+func notEmpty(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 // confirm asks on a terminal; elsewhere it wants --yes.
