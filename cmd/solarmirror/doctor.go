@@ -35,15 +35,6 @@ configuration does not load; warnings do not count.`,
 	return cmd
 }
 
-func (a *app) doctorOptions() doctor.Options {
-	o := doctor.Options{ConfigPath: a.flags.configPath}
-	o.Config, o.ConfigErr = a.config()
-	if o.ConfigErr == nil {
-		o.Log, o.ConfigErr = a.log()
-	}
-	return o
-}
-
 func (a *app) printDiagnosis(d *doctor.Diagnosis, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(a.stdout).Encode(d)
