@@ -3,7 +3,7 @@ package schema
 // The ledger: what the mirror knows about itself.
 
 // LedgerTables are the tables no record feeds.
-var LedgerTables = []*Table{Meta, Runs, Watermarks, Windows, Absences, Findings, Rejects, Drift, Columns, CompanyCreations, Marts, Stale, Deals}
+var LedgerTables = []*Table{Meta, Runs, Watermarks, Windows, Absences, Findings, Rejects, Drift, Columns, CompanyCreations, Marts, Stale, OwnMarts, Deals}
 
 // Meta is one row about the database as a whole.
 var Meta = &Table{
@@ -16,6 +16,7 @@ var Meta = &Table{
 		own("schema_version", BigInt, "Version of the tables.", "Versão do esquema").notNull().public(),
 		own("promotion", Text, "What a change of the tables left to do: which values are still to be moved from extra into their new columns (JSON). NULL when nothing is.", "Promoção pendente").public(),
 		own("erasure_due_since", Timestamp, "When a person was erased of whom the file or its WAL may still hold old copies; NULL when they hold none. The next command that writes removes them.", "Apagamento pendente desde").unit("UTC").personal(),
+		own("own_layouts", BigInt, "By how much tables of own marts have raised SQLite's schema_version; without it, exports would take each new one for a change of all tables.", "Versões de marts próprios").unit("changes").public(),
 		own("created_at", Timestamp, "When the database was made.", "Criado em").unit("UTC").notNull().public(),
 	},
 }

@@ -24,6 +24,24 @@ var Stale = &Table{
 	},
 }
 
+// OwnMarts is what became of the marts that analysts declare; see package store/marts/own.
+var OwnMarts = &Table{
+	Name: "_own_marts", Doc: "One row per mart that an analyst declares as a file of SQL: what its last build did.", Label: "Marts próprios", Shape: Ledger, Key: []string{"table_name"},
+	Columns: []Column{
+		own("table_name", Text, "Name of the table: my_ and the name of the file.", "Tabela").notNull().public(),
+		own("description", Text, "What the table holds, in the words of its file.", "Descrição").notNull().public(),
+		own("definition", Text, "Its columns (JSON): name, type, label, and the column of the mirror that each is taken from. NULL before the first build that succeeded.", "Definição").public(),
+		own("statement_hash", Text, "SHA-256 of the file that was last built.", "Resumo da consulta").notNull().public(),
+		own("built_for", Timestamp, "refreshed_at of _marts at that build. Another one makes the table be built again.", "Construído para").unit("UTC").notNull().public(),
+		own("tried_at", Timestamp, "When it was last built, or failed to be.", "Última tentativa").unit("UTC").notNull().public(),
+		own("duration_ms", BigInt, "How long that took.", "Duração").unit("milliseconds").notNull().public(),
+		own("error", Text, "Why it failed; NULL when it did not. The table keeps the rows of the build before.", "Erro").personal(),
+		own("built_at", Timestamp, "When the rows were last computed; NULL before.", "Construído em").unit("UTC").public(),
+		own("row_count", BigInt, "Rows of the table.", "Linhas").unit("rows").public(),
+		own("rows_hash", Text, "SHA-256 of the rows. While it stays the same nothing is written.", "Resumo das linhas").personal(),
+	},
+}
+
 // Deals is what the marts know of each deal, dead or alive: an id, listed as a budget, as an order, or as both.
 var Deals = &Table{
 	Name: "_deals", Doc: "One row per deal, live or not: what bi_funnel is counted from.", Label: "Negócios (apoio)", Shape: Ledger, Key: []string{"request_key"},

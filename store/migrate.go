@@ -242,12 +242,15 @@ func (tx *Tx) apply(found *layout) error {
 			return err
 		}
 	}
-	if _, err := tx.Exec("empty _columns", "DELETE FROM _columns"); err != nil {
+	if _, err := tx.Exec("empty _columns", "DELETE FROM _columns WHERE NOT "+ofOwnMart); err != nil {
 		return err
 	}
 	_, err = tx.execOver(mod.dictionary, "fill _columns", mod.statements[mod.dictionary.Table].insert)
 	return err
 }
+
+// ofOwnMart tells the rows of the data dictionary that are not the schema's.
+const ofOwnMart = "table_name GLOB '" + OwnPrefix + "*'"
 
 // seedHistory begins the history of the records a file holds already, in the tables it did not have. The mirror knows since when
 // the present content is there, and what is begun now need not be guessed when it next changes.
@@ -289,7 +292,7 @@ func (m *Mirror) sameDictionary(ctx context.Context) (same bool, err error) {
 	}
 	m.rows.show(want.Values, len(t.Columns))
 	defer m.rows.clear()
-	err = m.conn.GetContext(ctx, &same, fmt.Sprintf("SELECT count(*) = ?1 AND (SELECT count(*) FROM %[1]s) = ?1 FROM %[2]s AS s CROSS JOIN %[1]s AS c ON %[3]s",
+	err = m.conn.GetContext(ctx, &same, fmt.Sprintf("SELECT count(*) = ?1 AND (SELECT count(*) FROM %[1]s WHERE NOT "+ofOwnMart+") = ?1 FROM %[2]s AS s CROSS JOIN %[1]s AS c ON %[3]s",
 		t.Name, sourceTable, strings.Join(holds, " AND ")), want.Len())
 	if err != nil {
 		return false, fmt.Errorf("read the data dictionary: %w", err)

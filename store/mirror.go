@@ -41,6 +41,8 @@ type Options struct {
 	Zone      *time.Location  // the platform's; nil is UTC
 	PowerUnit PowerUnit       // of its totalPower; "" is Auto
 	Deals     dealclass.Lists // which decide the class of a deal; the zero value is the default ones
+
+	OwnMarts OwnMarts // which analysts declare; the zero value is none
 }
 
 // Mirror is an open database. Its methods may be called by several goroutines at once.
@@ -51,6 +53,7 @@ type Mirror struct {
 	zone  *time.Location
 	power PowerUnit
 	deals dealclass.Lists
+	own   OwnMarts
 	model *model
 	read  *sqlx.DB
 
@@ -92,7 +95,7 @@ func open(ctx context.Context, path string, o Options, mod *model) (*Mirror, err
 	write := sql.OpenDB(sqlitefile.WALConnector{Connector: writerConnector{sqlitefile.DSN(path, writerPragmas)}})
 	write.SetMaxOpenConns(1)
 	m := &Mirror{
-		path: path, now: o.Now, log: o.Log, zone: o.Zone, power: cmp.Or(o.PowerUnit, Auto), deals: o.Deals, model: mod, write: sqlx.NewDb(write, sqlitefile.BindLabel),
+		path: path, now: o.Now, log: o.Log, zone: o.Zone, power: cmp.Or(o.PowerUnit, Auto), deals: o.Deals, own: o.OwnMarts, model: mod, write: sqlx.NewDb(write, sqlitefile.BindLabel),
 		turn: make(chan struct{}, 1), statements: map[string]*sqlx.Stmt{},
 	}
 	m.turn <- struct{}{}
@@ -298,24 +301,27 @@ func openReaders(path string) (*sqlx.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := sqlx.NewDb(sql.OpenDB(guarded{connector}), sqlitefile.BindLabel)
+	db := sqlx.NewDb(sql.OpenDB(guarded{connector, ReadsOnly}), sqlitefile.BindLabel)
 	db.SetMaxOpenConns(maxReaders)
 	return db, nil
 }
 
-// guarded opens connections that refuse every statement that does more than read.
-type guarded struct{ driver.Connector }
+// guarded opens connections that refuse every statement that guard does not let through.
+type guarded struct {
+	driver.Connector
+	guard sqlite.AuthorizerFn
+}
 
 func (g guarded) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := g.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	guard, ok := conn.(sqlite.AuthorizerRegisterer)
+	registerer, ok := conn.(sqlite.AuthorizerRegisterer)
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("the SQLite driver's %T takes no authorizer", conn), conn.Close())
 	}
-	if err := guard.RegisterAuthorizer(readsOnly); err != nil {
+	if err := registerer.RegisterAuthorizer(g.guard); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil
@@ -327,7 +333,8 @@ var inquiries = []string{
 	"database_list", "integrity_check", "quick_check", "foreign_key_check", "compile_options", "data_version",
 }
 
-func readsOnly(action sqlite.AuthorizerActionCode, arg1, _, _, _ string) sqlite.AuthorizerReturnCode {
+// ReadsOnly is an authorizer that lets nothing through but reading.
+func ReadsOnly(action sqlite.AuthorizerActionCode, arg1, _, _, _ string) sqlite.AuthorizerReturnCode {
 	switch action {
 	case sqlite.AuthSelect, sqlite.AuthRead, sqlite.AuthFunction, sqlite.AuthRecursive:
 		return sqlite.AuthorizerOK

@@ -35,11 +35,8 @@ type Result struct {
 // file and the connection are read-only, and an authorizer lets nothing through but reading. [ErrNotAQuery] tells
 // that it was turned down, or that the text holds no statement or several.
 func (m *Mirror) Query(ctx context.Context, query string) (*Result, error) {
-	switch n := countStatements(query); {
-	case n == 0:
-		return nil, fmt.Errorf("%w: the text holds no statement", ErrNotAQuery)
-	case n > 1:
-		return nil, fmt.Errorf("%w: one statement at a time, please; this is %d", ErrNotAQuery, n)
+	if err := OneStatement(query); err != nil {
+		return nil, err
 	}
 	rows, err := m.read.QueryxContext(ctx, query)
 	if refused(err) {
@@ -49,6 +46,17 @@ func (m *Mirror) Query(ctx context.Context, query string) (*Result, error) {
 		return nil, fmt.Errorf("query: %w", sqlitefile.Explain(m.path, err))
 	}
 	return newResult(rows, m.path)
+}
+
+// OneStatement returns [ErrNotAQuery] unless a text holds exactly one statement.
+func OneStatement(query string) error {
+	switch n := countStatements(query); {
+	case n == 0:
+		return fmt.Errorf("%w: the text holds no statement", ErrNotAQuery)
+	case n > 1:
+		return fmt.Errorf("%w: one statement at a time, please; this is %d", ErrNotAQuery, n)
+	}
+	return nil
 }
 
 func newResult(rows *sqlx.Rows, path string) (*Result, error) {

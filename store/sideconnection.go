@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"modernc.org/sqlite"
@@ -38,7 +39,7 @@ func (m *Mirror) WithSideConnection(ctx context.Context, f func(*Side) error) (e
 		return fmt.Errorf("open %s a second time: %w", m.path, sqlitefile.Explain(m.path, err))
 	}
 	side := &Side{&Mirror{
-		path: m.path, now: m.now, log: m.log, zone: m.zone, power: m.power, deals: m.deals, model: m.model, read: m.read,
+		path: m.path, now: m.now, log: m.log, zone: m.zone, power: m.power, deals: m.deals, own: m.own, model: m.model, read: m.read,
 		write: db, conn: conn, turn: m.turn, statements: map[string]*sqlx.Stmt{},
 	}}
 	defer func() { err = errors.Join(err, side.closeStatements(), conn.Close()) }()
@@ -63,6 +64,32 @@ func (m *Mirror) inTurn(ctx context.Context, f func() error) error {
 	}
 	defer func() { m.turn <- struct{}{} }()
 	return f()
+}
+
+// Limits of the time for which work in steps keeps other processes from writing. SQLite looks for a
+// free lock every 100 ms, so a waiting process misses the moment between two transactions.
+const (
+	heldAtMost = 400 * time.Millisecond
+	freeFor    = 120 * time.Millisecond
+)
+
+// Turns lets other processes write during work in many transactions.
+type Turns struct{ freed time.Time } // when GiveWay last paused, or was first called
+
+// GiveWay pauses between two transactions if other processes could not write for long.
+func (t *Turns) GiveWay(ctx context.Context) {
+	switch {
+	case t.freed.IsZero():
+		t.freed = time.Now()
+		return
+	case time.Since(t.freed) < heldAtMost:
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(freeFor):
+	}
+	t.freed = time.Now()
 }
 
 // OpenBeside opens the mirror at path on one connection, for short transactions by a process that

@@ -31,7 +31,7 @@ func (m *Mirror) Snapshot(ctx context.Context) (*Snapshot, error) {
 		if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
 			return err
 		}
-		return conn.GetContext(ctx, &s.layout, "PRAGMA schema_version")
+		return conn.GetContext(ctx, &s.layout, "SELECT schema_version - (SELECT coalesce(max(own_layouts), 0) FROM _meta) FROM pragma_schema_version")
 	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("begin a snapshot: %w", sqlitefile.Explain(m.path, err)), s.Close())
@@ -40,7 +40,7 @@ func (m *Mirror) Snapshot(ctx context.Context) (*Snapshot, error) {
 }
 
 // Layout is a number that changes whenever the whole file was rewritten or its tables or indices
-// changed: after a migration, and after forget.Person and marts.Rebuild, which follow changes of records
+// changed, those of own marts left out: after a migration, and after forget.Person and marts.Rebuild, which follow changes of records
 // without a trace in their _changed_at.
 func (s *Snapshot) Layout() int64 { return s.layout }
 
@@ -79,5 +79,5 @@ func (s *Snapshot) unguarded(f func() error) error {
 	if err := guard(nil); err != nil {
 		return err
 	}
-	return errors.Join(f(), guard(readsOnly))
+	return errors.Join(f(), guard(ReadsOnly))
 }

@@ -10,6 +10,7 @@ import (
 
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/marts/own"
 	"solarmirror/store/sqlitefile"
 )
 
@@ -37,11 +38,22 @@ const (
 	manyAtLeast = 10 * batchKeys
 )
 
-// Refresh updates the marts from the record tables. It processes the changes since the last
-// refresh, or builds everything when there was none or that is faster. Without changes it writes
-// nothing. When ctx ends it stops; the next refresh goes on. The caller holds the lock of the
-// mirror, so that no other process writes records or marts.
+// Refresh updates the marts from the record tables, then the own marts. It processes the changes
+// since the last refresh, or builds everything when there was none or that is faster. Without changes
+// it writes nothing. When ctx ends it stops; the next refresh goes on. The caller holds the lock of
+// the mirror, so that no other process writes records or marts.
 func Refresh(ctx context.Context, m *store.Mirror) error {
+	return update(ctx, m, false)
+}
+
+// Rebuild builds the marts from nothing. It is for record tables that SQL has edited, of which
+// _stale does not list the changes. It recreates the facts' indices, so [store.Snapshot.Layout]
+// changes.
+func Rebuild(ctx context.Context, m *store.Mirror) error {
+	return update(ctx, m, true)
+}
+
+func update(ctx context.Context, m *store.Mirror, full bool) error {
 	power, err := decidePower(ctx, m)
 	if err != nil {
 		return err
@@ -51,21 +63,12 @@ func Refresh(ctx context.Context, m *store.Mirror) error {
 		return err
 	}
 	other := state.Recipe != recipe(m, power.Unit)
-	if !other && state.AsOf == today(m) && !state.Pending {
-		return nil
+	if full || other || state.AsOf != today(m) || state.Pending {
+		if err := refreshMarts(ctx, m, power, full || other || state.Many); err != nil {
+			return err
+		}
 	}
-	return refreshMarts(ctx, m, power, other || state.Many)
-}
-
-// Rebuild builds the marts from nothing. It is for record tables that SQL has edited, of which
-// _stale does not list the changes. It recreates the facts' indices, so [store.Snapshot.Layout]
-// changes.
-func Rebuild(ctx context.Context, m *store.Mirror) error {
-	power, err := decidePower(ctx, m)
-	if err != nil {
-		return err
-	}
-	return refreshMarts(ctx, m, power, true)
+	return own.Refresh(ctx, m)
 }
 
 // today is the date in the platform's time zone.
@@ -76,7 +79,7 @@ func refreshMarts(ctx context.Context, m *store.Mirror, power Power, full bool) 
 	// A scan of a million requests leaves 30 MB and more of unused heap, which would add to the
 	// peak.
 	debug.FreeOSMemory()
-	r := &refresh{ctx: ctx, today: today(m), power: power.Unit, full: full, freed: time.Now()}
+	r := &refresh{ctx: ctx, today: today(m), power: power.Unit, full: full}
 	err := m.WithSideConnection(ctx, func(side *store.Side) error {
 		r.side = side
 		return r.run()
@@ -91,9 +94,12 @@ func refreshMarts(ctx context.Context, m *store.Mirror, power Power, full bool) 
 	return nil
 }
 
-// Empty deletes all rows of the marts, as if they had never been built. wereBuilt reports whether
-// they had been.
+// Empty deletes all rows of the marts, and the tables of the own marts, as if they had never been
+// built. wereBuilt reports whether they had been.
 func Empty(tx *store.Tx) (wereBuilt bool, err error) {
+	if err := own.Drop(tx); err != nil {
+		return false, err
+	}
 	for _, t := range append(schema.Derived(), schema.Stale) {
 		if _, err := tx.Exec("empty "+t.Name, "DELETE FROM "+t.Name); err != nil {
 			return false, err
@@ -122,10 +128,10 @@ type refresh struct {
 	midnight time.Time // when today began
 	history  string    // see fill
 	power    store.PowerUnit
-	full     bool      // build all facts from nothing
-	deals    int64     // number of requests processed
-	changed  []string  // the summaries that changed
-	freed    time.Time // when giveWay last paused, or the start
+	full     bool     // build all facts from nothing
+	deals    int64    // number of requests processed
+	changed  []string // the summaries that changed
+	turns    store.Turns
 }
 
 func (r *refresh) run() (err error) {
@@ -216,32 +222,13 @@ func (r *refresh) keepInStep() error {
 			if err != nil {
 				return err
 			}
-			r.giveWay()
+			r.turns.GiveWay(r.ctx)
 		}
 	}
 	if err := r.countOpenStays(); err != nil {
 		return err
 	}
 	return r.side.Update(r.ctx, r.finishFacts)
-}
-
-// Limits of the time for which a refresh in steps keeps other processes from writing. SQLite looks
-// for a free lock every 100 ms, so a waiting process misses the moment between two transactions.
-const (
-	heldAtMost = 400 * time.Millisecond
-	freeFor    = 120 * time.Millisecond
-)
-
-// giveWay pauses between two transactions if other processes could not write for long.
-func (r *refresh) giveWay() {
-	if time.Since(r.freed) < heldAtMost {
-		return
-	}
-	select {
-	case <-r.ctx.Done():
-	case <-time.After(freeFor):
-	}
-	r.freed = time.Now()
 }
 
 // addOtherRows adds the other row of each stale deal to _stale: the row that represents the deal

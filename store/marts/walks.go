@@ -170,6 +170,6 @@ func (r *refresh) countOpenStays() error {
 		if err != nil || !state.Behind || after+perTurn >= state.Last {
 			return err
 		}
-		r.giveWay()
+		r.turns.GiveWay(r.ctx)
 	}
 }
