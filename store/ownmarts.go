@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -89,19 +90,28 @@ func (m *Mirror) OwnMarts(ctx context.Context) (list []OwnMart, err error) {
 	return list, nil
 }
 
+// FailedOwnMarts names the own marts whose last build failed: their tables have older rows, or there
+// are none.
+func (m *Mirror) FailedOwnMarts(ctx context.Context) (names []string, err error) {
+	err = m.read.SelectContext(ctx, &names, "SELECT table_name FROM _own_marts WHERE error IS NOT NULL ORDER BY table_name")
+	if err != nil {
+		return nil, fmt.Errorf("read _own_marts: %w", sqlitefile.Explain(m.path, err))
+	}
+	return names, nil
+}
+
 // OwnMartsOptions are those the mirror was opened with.
 func (m *Mirror) OwnMartsOptions() OwnMarts { return m.own }
 
-// Define returns the definition of the table there is; nil without one.
-func (o *OwnMart) Define() (*OwnDefinition, error) {
-	if o.Definition == "" {
-		return nil, nil
-	}
+var ownName = regexp.MustCompile(`^` + OwnPrefix + `[a-z0-9_]+$`)
+
+// Define returns the definition of the table there is; nil without one that can be read.
+func (o *OwnMart) Define() *OwnDefinition {
 	var d OwnDefinition
-	if err := json.Unmarshal([]byte(o.Definition), &d); err != nil {
-		return nil, fmt.Errorf("read the definition of %s: %w", o.Table, err)
+	if !ownName.MatchString(o.Table) || json.Unmarshal([]byte(o.Definition), &d) != nil {
+		return nil
 	}
-	return &d, nil
+	return &d
 }
 
 // OwnTables returns the declarations of the tables of own marts that a database has. within is
@@ -114,10 +124,7 @@ func OwnTables(ctx context.Context, q sqlitefile.Querier, within string) ([]*sch
 	}
 	var tables []*schema.Table
 	for _, o := range marts {
-		d, err := o.Define()
-		if err != nil {
-			return nil, err
-		}
+		d := o.Define()
 		if d == nil {
 			continue
 		}
@@ -244,8 +251,10 @@ func (tx *Tx) OwnMartNames() ([]string, error) {
 
 // DropOwnMart drops the table of an own mart with what the ledger and the dictionary say of it.
 func (tx *Tx) DropOwnMart(name string) error {
-	if err := tx.changeOwnLayout(func() error { return tx.execAll("DROP TABLE IF EXISTS " + name) }); err != nil {
-		return err
+	if ownName.MatchString(name) {
+		if err := tx.changeOwnLayout(func() error { return tx.execAll("DROP TABLE IF EXISTS " + name) }); err != nil {
+			return err
+		}
 	}
 	for _, table := range []string{schema.OwnMarts.Name, schema.Columns.Name} {
 		if _, err := tx.Exec("forget "+name, "DELETE FROM "+table+" WHERE table_name = ?", name); err != nil {

@@ -36,6 +36,7 @@ const (
 func exitCode(ctx context.Context, err error) int {
 	var usage *usageError
 	var configuration *config.Error
+	var marts *martFaultsError
 	var auth *platform.AuthError
 	var locked *sqlitefile.LockedError
 	var other *store.OtherPlatformError
@@ -50,7 +51,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitInterrupted
 	case errors.As(err, &auth): // before the others: a missing token is a fault of the configuration too
 		return exitAuth
-	case errors.As(err, &usage), errors.As(err, &configuration), errors.As(err, &other):
+	case errors.As(err, &usage), errors.As(err, &configuration), errors.As(err, &marts), errors.As(err, &other):
 		return exitUsage
 	case errors.As(err, &partial), errors.As(err, &differences), errors.As(err, &incomplete) && incomplete.Done > 0:
 		return exitPartial

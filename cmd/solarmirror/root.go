@@ -88,6 +88,7 @@ func newRootCommand(a *app) *cobra.Command {
 		newExportCommand(a),
 		newReportCommand(a),
 		newRejectsCommand(a),
+		newMartsCommand(a),
 		newPublishCommand(a),
 		newBackupCommand(a),
 		newRestoreCommand(a),

@@ -162,7 +162,7 @@ var copyPragmas = []string{"busy_timeout(10000)", "journal_mode(OFF)", "synchron
 
 // copyInto writes a masked copy into part. Personal values never reach the new file: the statement
 // that reads the mirror's rows masks them. One transaction copies all tables, so they are of one
-// snapshot. Tables that are not in the schema are left out.
+// snapshot. Tables that are neither of the schema nor own marts are left out.
 func (m *Masking) copyInto(ctx context.Context, path, part string) error {
 	if err := registerMasks(); err != nil {
 		return err
@@ -187,12 +187,17 @@ func (m *Masking) copyTables(ctx context.Context, db *sqlx.DB, path string) erro
 	if err != nil {
 		return err
 	}
-	for _, t := range schema.All() {
+	own, err := store.OwnTables(ctx, tx, "mirror")
+	if err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	tables := append(schema.All(), own...)
+	for _, t := range tables {
 		if err := m.copyTable(ctx, tx, t); err != nil {
 			return errors.Join(fmt.Errorf("copy %s: %w", t.Name, err), tx.Rollback())
 		}
 	}
-	if err := m.remarkColumns(ctx, tx); err != nil {
+	if err := m.remarkColumns(ctx, tx, tables); err != nil {
 		return errors.Join(fmt.Errorf("write the data dictionary: %w", err), tx.Rollback())
 	}
 	return tx.Commit()
@@ -216,8 +221,8 @@ func (m *Masking) copyTable(ctx context.Context, tx *sqlx.Tx, t *schema.Table) e
 }
 
 // remarkColumns adds to the copy's data dictionary how each column is masked.
-func (m *Masking) remarkColumns(ctx context.Context, tx *sqlx.Tx) error {
-	for _, t := range schema.All() {
+func (m *Masking) remarkColumns(ctx context.Context, tx *sqlx.Tx, tables []*schema.Table) error {
+	for _, t := range tables {
 		for _, c := range t.Columns {
 			remark := m.remark(t, c)
 			if remark == "" {

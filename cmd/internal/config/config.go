@@ -81,6 +81,9 @@ type Mirror struct {
 type Marts struct {
 	PowerUnit string          // of totalPower: auto, kWp or Wp
 	Deals     dealclass.Lists // decide the class of a deal; the defaults are in them
+
+	OwnDir     string        // of the SQL files of own marts; "" = there are none
+	OwnTimeout time.Duration // for computing one of them
 }
 
 // Outbox says where companies wait to be created and what is kept of them.

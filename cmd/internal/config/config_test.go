@@ -92,7 +92,7 @@ func TestDefaults(t *testing.T) {
 			Sync: spec(t, "*/15 * * * *"), FullEquipments: spec(t, "0 * * * *"), FullRequests: spec(t, "0 3 * * 0"),
 			Push: spec(t, "* * * * *"), Publish: spec(t, "10 * * * *"), Verify: spec(t, "0 5 * * 0"),
 		},
-		Marts:   Marts{PowerUnit: "auto", Deals: dealclass.Default()},
+		Marts:   Marts{PowerUnit: "auto", Deals: dealclass.Default(), OwnTimeout: time.Minute},
 		Publish: Publish{Path: "data/published/solarmirror.db", MaskPersonalData: true, KeepExtra: []string{}, KeepVersions: 1},
 		HTTP:    HTTP{Listen: "127.0.0.1:8480"},
 		Log:     Log{Level: "info", Format: "auto"},
@@ -120,7 +120,7 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 			TimeZone: zone(t, "UTC"), Sync: spec(t, "@hourly"), FullEquipments: spec(t, "1 * * * *"), FullRequests: spec(t, "2 3 1 * *"),
 			Push: spec(t, "off"), Publish: spec(t, "@daily"), Verify: spec(t, "5 4 * * 1-5"),
 		},
-		Marts:   Marts{PowerUnit: "Wp", Deals: deals},
+		Marts:   Marts{PowerUnit: "Wp", Deals: deals, OwnDir: "/data/marts", OwnTimeout: 2 * time.Minute},
 		Publish: Publish{Path: "p.db", KeepExtra: []string{"/profitMargin", "/products/*/sku"}, KeepVersions: 3, PseudonymKeyFile: "p.key"},
 		Log:     Log{Level: "debug", Format: "json"},
 	}
@@ -158,6 +158,8 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		verify = "5 4 * * 1-5"
 		[marts]
 		power_unit = "Wp"
+		own_dir = "/data/marts"
+		own_timeout = "2m"
 		cancelled_statuses = ["Zerado, sem retorno"]
 		lost_statuses = ['Zona A\B\']
 		closed_statuses = [" ZARPOU ", "Entregue"]

@@ -188,6 +188,12 @@ func martsKeys() []key {
 		statuses("cancelled_payment_statuses",
 			"Payment statuses that make an order cancelled whose deal status is in none of the lists above.",
 			defaults.CancelledPayment, func(c *Config) *[]string { return &c.Marts.Deals.CancelledPayment }),
+		{name: "marts.own_dir",
+			doc: `A directory of marts of your own: NAME.sql with one SELECT makes the table my_NAME, computed anew when a sync has changed something. See "Marts of your own" in README.md. Empty for none.`,
+			set: func(c *Config, text string) error { c.Marts.OwnDir = text; return nil }},
+		{name: "marts.own_timeout", fallback: "60s",
+			doc: "Longest that computing one of them may take; one that takes longer keeps its last rows.",
+			set: func(c *Config, text string) error { return setDuration(&c.Marts.OwnTimeout, text) }},
 	}
 }
 

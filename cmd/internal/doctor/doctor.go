@@ -96,6 +96,7 @@ func checks() []check {
 		{"erasure", (*facts).needsMirror, checkErasure},
 		{"freshness", (*facts).needsMirror, checkFreshness},
 		{"marts", (*facts).needsMirror, checkMarts},
+		{"own marts", (*facts).needsMirror, checkOwnMarts},
 		{"power unit", (*facts).needsMirror, checkPowerUnit},
 		{"deal statuses", (*facts).needsMirror, checkDealStatuses},
 	}

@@ -95,7 +95,7 @@ func TestWithoutAnything(t *testing.T) {
 	want := map[string]Verdict{
 		"config": Warning, "token": Skipped, "reachability": Skipped, "tls": Skipped, "clock skew": Skipped, "dialect": Skipped,
 		"file modes": OK, "file system": OK, "journal mode": Skipped, "schema version": Skipped,
-		"integrity": Skipped, "erasure": Skipped, "freshness": Skipped, "marts": Skipped, "power unit": Skipped, "deal statuses": Skipped,
+		"integrity": Skipped, "erasure": Skipped, "freshness": Skipped, "marts": Skipped, "own marts": Skipped, "power unit": Skipped, "deal statuses": Skipped,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

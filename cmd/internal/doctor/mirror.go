@@ -11,6 +11,7 @@ import (
 	"solarmirror/cmd/internal/words"
 	"solarmirror/store"
 	"solarmirror/store/marts"
+	"solarmirror/store/marts/own"
 	"solarmirror/store/sqlitefile"
 )
 
@@ -127,6 +128,34 @@ func checkMarts(ctx context.Context, f *facts) Finding {
 		return warn("solarmirror sync", status.MartsBehind)
 	}
 	return pass("no update of them was cut off")
+}
+
+// checkOwnMarts names the files that make no mart, or not the one they should.
+func checkOwnMarts(ctx context.Context, f *facts) Finding {
+	dir := f.Config.Marts.OwnDir
+	if dir == "" {
+		return pass("none: [marts] own_dir is not set")
+	}
+	list, err := own.Check(ctx, dir, f.mirror.Reader())
+	if err != nil {
+		return fail("ls -l "+dir, "%v", err)
+	}
+	var faults []string
+	for _, m := range list {
+		if m.Err != nil {
+			faults = append(faults, fmt.Sprintf("%s: %v", m.File, m.Err))
+		}
+	}
+	failed, err := f.mirror.FailedOwnMarts(ctx)
+	switch {
+	case err != nil:
+		return fail("solarmirror status", "%v", err)
+	case len(faults) > 0:
+		return warn("correct the file, then: solarmirror marts build", "%s", strings.Join(faults, "; "))
+	case len(failed) > 0:
+		return warn("solarmirror marts list", "%s", status.FailedMarts(failed))
+	}
+	return pass("%d, all in order", len(list))
 }
 
 // checkPowerUnit compares the unit of totalPower with the rated power of the modules.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -243,6 +244,42 @@ func TestMartsBehind(t *testing.T) {
 		}
 		f.gather(t.Context())
 		expect(t, runCheck(t, "marts", f), tc.want, tc.says)
+	}
+}
+
+func TestOwnMarts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, tc := range []struct {
+		dir, file, sql, ledger string
+		want                   Verdict
+		says                   string
+	}{
+		{"", "", "", "", OK, "none: [marts] own_dir is not set"},
+		{dir + "/away", "", "", "", Failed, "no such file"},
+		{dir, "good.sql", "SELECT code FROM requests", "", OK, "1, all in order"},
+		{dir, "good.sql", "SELECT code FROM requests", "it took too long", Warning, "keep older rows: my_good"},
+		{dir, "bad.sql", "SELECT nada FROM requests", "", Warning, "bad.sql: SQL logic error: no such column: nada"},
+		{dir, "Bad.sql", "SELECT 1 AS n", "", Warning, "Bad.sql: the name makes no table"},
+	} {
+		f := newFacts(t, "MARTS_OWN_DIR="+tc.dir)
+		if tc.file != "" {
+			path := filepath.Join(tc.dir, tc.file)
+			if err := os.WriteFile(path, []byte(tc.sql), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		makeMirror(t, f, empty)
+		if tc.ledger != "" {
+			tamper(t, f, "INSERT INTO _own_marts (table_name, description, statement_hash, built_for, tried_at, duration_ms, error) VALUES ('my_good', '', '', '', '', 1, '"+tc.ledger+"')")
+		}
+		f.gather(t.Context())
+		expect(t, runCheck(t, "own marts", f), tc.want, tc.says)
+		if tc.file != "" {
+			if err := os.Remove(filepath.Join(tc.dir, tc.file)); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 

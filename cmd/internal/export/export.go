@@ -109,7 +109,11 @@ func run(ctx context.Context, mirror *store.Mirror, dir *os.Root, before *Manife
 		return Report{}, err
 	}
 	after.BaseURL = source.baseURL
-	for _, t := range schema.All() {
+	own, err := snapshot.OwnTables(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	for _, t := range append(schema.All(), own...) {
 		table := describe(t)
 		for _, p := range source.parts(t, o.Format) {
 			if o.Fresh {

@@ -79,5 +79,6 @@ func MirrorOptions(c config.Config, now func() time.Time, log zerolog.Logger) st
 	return store.Options{
 		Now: now, Log: log, FileMode: c.Mirror.FileMode,
 		Zone: c.Platform.TimeZone, PowerUnit: store.PowerUnit(c.Marts.PowerUnit), Deals: c.Marts.Deals,
+		OwnMarts: store.OwnMarts{Dir: c.Marts.OwnDir, Timeout: c.Marts.OwnTimeout},
 	}
 }

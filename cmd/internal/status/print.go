@@ -22,6 +22,9 @@ func (s *Status) Print(w io.Writer, asJSON bool) error {
 	if s.MartsBehind {
 		fmt.Fprintln(w, MartsBehind)
 	}
+	if len(s.FailedMarts) > 0 {
+		fmt.Fprintf(w, "%s: solarmirror marts list\n", FailedMarts(s.FailedMarts))
+	}
 	if len(s.Undecided) > 0 {
 		fmt.Fprintf(w, "deal statuses in no list of [marts], so neither lost, cancelled nor closed: %s\n", s.Undecided.First(10))
 	}

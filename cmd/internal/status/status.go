@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"solarmirror/cmd/internal/words"
@@ -29,6 +30,7 @@ type Status struct {
 	Drift         []drift    `json:"drift"`
 	Undecided     Undecided  `json:"undecided_statuses"`
 	MartsBehind   bool       `json:"marts_behind"`
+	FailedMarts   []string   `json:"failed_own_marts"`
 }
 
 type stream struct {
@@ -73,6 +75,9 @@ func Read(ctx context.Context, mirror *store.Mirror, lists dealclass.Lists, now 
 		return nil, err
 	}
 	if s.Undecided, err = ReadUndecided(ctx, mirror, lists); err != nil {
+		return nil, err
+	}
+	if s.FailedMarts, err = mirror.FailedOwnMarts(ctx); err != nil {
 		return nil, err
 	}
 	s.MartsBehind, err = mirror.MartsBehind(ctx)
@@ -162,6 +167,11 @@ func (s *Status) Stale(maxAge time.Duration) error {
 
 // MartsBehind says what it means when the last update of the marts did not end.
 const MartsBehind = "the last update of the marts did not end, so tables bi_* may contradict one another; the next sync brings them up to date"
+
+// FailedMarts says what it means when builds of own marts failed.
+func FailedMarts(names []string) string {
+	return "own marts whose last build failed, so they keep older rows: " + strings.Join(names, ", ")
+}
 
 // FinishErasure is the remedy of a pending erasure.
 const FinishErasure = "end the programs that read the mirror, then: solarmirror sync"

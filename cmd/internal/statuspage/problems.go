@@ -46,6 +46,9 @@ func (v *view) Problems() []problem {
 	if n := v.outbox.Counts[outbox.StateRejected]; n > 0 {
 		report("warning", "solarmirror outbox list rejected", v.W.RejectedCompanies, v.number(n))
 	}
+	if len(v.marts) > 0 {
+		report("warning", "solarmirror marts list", v.W.FailedMarts, strings.Join(v.marts, ", "))
+	}
 	if v.outboxErr != nil {
 		report("bad", "solarmirror doctor", "%s", v.W.OutboxUnreadable)
 	}

@@ -15,7 +15,7 @@ import (
 type snapshot struct {
 	taken time.Time
 
-	err     error // why the mirror cannot be read; what follows up to drift is empty then
+	err     error // why the mirror cannot be read; what follows up to marts is empty then
 	baseURL string
 	streams []store.Freshness
 	runs    []store.Run // of the days shown, the newest first
@@ -23,6 +23,7 @@ type snapshot struct {
 	totals  []store.RunTotal
 	windows []store.Window
 	drift   []store.DriftRecord
+	marts   []string // own ones whose last build failed
 
 	outbox    outbox.Stats
 	outboxErr error
@@ -104,6 +105,9 @@ func (s *snapshot) readLedger(ctx context.Context, o Options, tally *store.RunTa
 		return err
 	}
 	if s.windows, err = mirror.Windows(ctx); err != nil {
+		return err
+	}
+	if s.marts, err = mirror.FailedOwnMarts(ctx); err != nil {
 		return err
 	}
 	s.drift, err = mirror.DriftList(ctx)

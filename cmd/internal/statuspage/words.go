@@ -24,7 +24,7 @@ type texts struct {
 
 	// Problems.
 	Trying, LastFailed, LastPartly, Cause, Behind, BehindOne, Loading, Late, Promise, Rejects               string
-	InDoubt, RejectedCompanies, OutboxUnreadable, LittleSpace, LargeWAL                                     string
+	InDoubt, RejectedCompanies, OutboxUnreadable, LittleSpace, LargeWAL, FailedMarts                        string
 	Streams, FirstLoad, CompleteThrough, LastRun, NextRun, FullRead, Rejected                               string
 	Schedule, Job, Next, Last, Outcome, Took, When, Running, Waiting                                        string
 	Runs, LastRuns, Run, Command, Started, Read, New, Changed, Gone, RunsChart, ChangesChart, DayName       string
@@ -64,7 +64,8 @@ var english = &texts{
 	InDoubt:           "Companies in doubt: %s. Nobody knows whether the platform has them, and they are not sent again by themselves.",
 	RejectedCompanies: "Rejected companies that wait to be corrected or cancelled: %s.", OutboxUnreadable: "The outbox cannot be read.",
 	LittleSpace: "Only %s are free on the disk of the mirror.", LargeWAL: "The write-ahead log has %s: some program keeps reading an old state of the mirror.",
-	Streams: "Streams", FirstLoad: "first load", CompleteThrough: "Complete through", LastRun: "Last run", NextRun: "Next run", FullRead: "Last full read", Rejected: "Rejected",
+	FailedMarts: "Own marts whose last build failed, so they keep older rows: %s.",
+	Streams:     "Streams", FirstLoad: "first load", CompleteThrough: "Complete through", LastRun: "Last run", NextRun: "Next run", FullRead: "Last full read", Rejected: "Rejected",
 	Schedule: "Schedule", Job: "Job", Next: "Next", Last: "Last", Outcome: "Outcome", Took: "Took", When: "When", Running: "running", Waiting: "waiting",
 	Runs: "Runs", LastRuns: "The last runs", Run: "Run", Command: "What", Started: "Started", Read: "Read", New: "New", Changed: "Changed", Gone: "Gone",
 	RunsChart: "Runs a day, by outcome", ChangesChart: "Records written a day", DayName: "Day",
@@ -97,7 +98,8 @@ var portuguese = &texts{
 	InDoubt:           "Empresas em dúvida: %s. Ninguém sabe se a plataforma as tem, e elas não são reenviadas sozinhas.",
 	RejectedCompanies: "Empresas rejeitadas, à espera de correção ou cancelamento: %s.", OutboxUnreadable: "A fila de empresas não pode ser lida.",
 	LittleSpace: "Há só %s livres no disco do espelho.", LargeWAL: "O registro de escrita (WAL) tem %s: algum programa continua lendo um estado antigo do espelho.",
-	Streams: "Fluxos", FirstLoad: "carga inicial", CompleteThrough: "Completo até", LastRun: "Última execução", NextRun: "Próxima execução", FullRead: "Última leitura completa", Rejected: "Rejeitados",
+	FailedMarts: "Marts próprios cuja última construção falhou e que mantêm linhas mais antigas: %s.",
+	Streams:     "Fluxos", FirstLoad: "carga inicial", CompleteThrough: "Completo até", LastRun: "Última execução", NextRun: "Próxima execução", FullRead: "Última leitura completa", Rejected: "Rejeitados",
 	Schedule: "Agenda", Job: "Tarefa", Next: "Próxima", Last: "Última", Outcome: "Resultado", Took: "Duração", When: "Quando", Running: "em andamento", Waiting: "esperando",
 	Runs: "Execuções", LastRuns: "As últimas execuções", Run: "Execução", Command: "O quê", Started: "Início", Read: "Lidos", New: "Novos", Changed: "Alterados", Gone: "Sumidos",
 	RunsChart: "Execuções por dia, por resultado", ChangesChart: "Registros escritos por dia", DayName: "Dia",

@@ -81,9 +81,7 @@ func (b *build) readLedger(ctx context.Context) error {
 	}
 	for _, o := range list {
 		if slices.ContainsFunc(tables, func(t *schema.Table) bool { return t.Name == o.Table }) {
-			if b.last[o.Table], err = o.Define(); err != nil {
-				return err
-			}
+			b.last[o.Table] = o.Define()
 		} else {
 			o.Definition, o.RowsHash, o.BuiltAt, o.Rows = "", "", nil, nil // somebody dropped it
 		}

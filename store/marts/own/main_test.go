@@ -11,11 +11,12 @@ import (
 
 	"solarmirror/store"
 	"solarmirror/store/storetest"
+	"solarmirror/store/testsize"
 )
 
 func TestMain(m *testing.M) {
 	storetest.PlayChild(map[string]func(path string) error{"build": func(string) error { return nil }})
-	// PROPERTIES
+	testsize.Properties(40)
 	goleak.VerifyTestMain(m)
 }
 
