@@ -45,8 +45,9 @@ platform first.
 A company that is queued again afterwards is sent again, since the record of its sends
 is erased as well.
 
-Backups, published copies, exports and reports made before are not touched, nor are tables
-that others made in the mirror.`,
+Your own marts are built anew; one that fails then has no table until it is corrected. Backups,
+published copies, exports and reports made before are not touched, nor are tables that others
+made in the mirror.`,
 		Example: "  solarmirror forget 123.456.789-09",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -42,7 +42,8 @@ type subject struct {
 // name its record. intents are the person's rows in the outbox: the mirror shows them as cancelled
 // from now on.
 //
-// The file is then rewritten and its WAL emptied, see [store.Mirror.FinishErasure]. The stored
+// The marts are built anew, the own ones as well: one of them that cannot be built now has no table
+// until it can. The file is then rewritten and its WAL emptied, see [store.Mirror.FinishErasure]. The stored
 // hashes stay, and _erased_at marks each record with a blanked field: the record comes back only
 // when the platform changes it, and loses the mark then. The caller holds the mirror's lock.
 //

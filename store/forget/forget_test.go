@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -110,6 +112,43 @@ func TestForget(t *testing.T) {
 	}
 	must(t, m.Close())
 	for _, trace := range []string{"zulmira", "529.982.247-25", "52998224725", "z.casa", "90000-0000"} {
+		if n := storetest.Traces(t, path, trace); n > 0 {
+			t.Errorf("%d traces of %q", n, trace)
+		}
+	}
+}
+
+// TestForgetInOwnMarts: tables of own marts are built anew without the person; one that cannot be
+// built any more is dropped, since it would keep the person.
+func TestForgetInOwnMarts(t *testing.T) {
+	t.Parallel()
+	path, dir := mirrorPath(t), t.TempDir()
+	file := func(name, sql string) { must(t, os.WriteFile(filepath.Join(dir, name), []byte(sql), 0o600)) }
+	m, err := store.Open(t.Context(), path, store.Options{Now: fixedClock, OwnMarts: store.OwnMarts{Dir: dir, Timeout: time.Minute}})
+	must(t, err)
+	execute(t, m,
+		"INSERT INTO requests (request_key, request_type, id, code, notes) VALUES (1, 'order', 'a', 'C1', 'ligar para Zulmira, 529.982.247-25')",
+		"INSERT INTO request_companies (request_key, cpf, main_contact_name) VALUES (1, '529.982.247-25', 'Zulmira')")
+	file("a.sql", "SELECT code, notes FROM requests")
+	file("b.sql", "SELECT upper(main_contact_name) AS quem FROM request_companies")
+	must(t, marts.Refresh(t.Context(), m))
+	if n := storetest.Number(t, m.Reader(), "SELECT (SELECT count(*) FROM my_a WHERE notes LIKE '%Zulmira%') + (SELECT count(*) FROM my_b WHERE quem = 'ZULMIRA')"); n != 2 {
+		t.Fatalf("%d rows about the person: nothing to forget", n)
+	}
+	file("b.sql", "SELECT nada FROM request_companies")
+	_, err = Person(t.Context(), m, "529.982.247-25", nil, 0)
+	must(t, err)
+	for query, want := range map[string]int64{
+		"SELECT count(*) FROM my_a WHERE code = 'C1' AND notes IS NULL": 1,
+		"SELECT count(*) FROM sqlite_master WHERE name = 'my_b'":        0,
+		"SELECT count(*) FROM _own_marts":                               2,
+	} {
+		if n := storetest.Number(t, m.Reader(), query); n != want {
+			t.Errorf("%s: %d, want %d", query, n, want)
+		}
+	}
+	must(t, m.Close())
+	for _, trace := range []string{"zulmira", "529.982.247-25"} {
 		if n := storetest.Traces(t, path, trace); n > 0 {
 			t.Errorf("%d traces of %q", n, trace)
 		}

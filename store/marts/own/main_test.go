@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	storetest.PlayChild(map[string]func(path string) error{"build": func(string) error { return nil }})
+	storetest.PlayChild(map[string]func(path string) error{"build": buildForever})
 	testsize.Properties(40)
 	goleak.VerifyTestMain(m)
 }

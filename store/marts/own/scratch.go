@@ -117,7 +117,7 @@ func (s *scratch) prepare(query string) (usage, error) {
 func (s *scratch) define(ctx context.Context, m *Mart) (*store.OwnDefinition, error) {
 	u, err := s.prepare(m.sql)
 	if err != nil {
-		return nil, err
+		return nil, plain(err)
 	}
 	d := &store.OwnDefinition{Schema: schema.Version}
 	combines, personal := combinesSelects(m.sql), s.readsPersonal(u.reads, m.sql)
@@ -148,11 +148,16 @@ func (s *scratch) define(ctx context.Context, m *Mart) (*store.OwnDefinition, er
 	return d, s.canBeTable(ctx, d)
 }
 
+// plain leaves out what SQLite says of every fault of a statement.
+func plain(err error) error {
+	return errors.New(strings.TrimSuffix(strings.TrimPrefix(err.Error(), "SQL logic error: "), " (1)"))
+}
+
 // canBeTable finds columns of one name, and names that SQL takes for words of its own.
 func (s *scratch) canBeTable(ctx context.Context, d *store.OwnDefinition) error {
 	const name = "_try"
 	if err := s.add(ctx, name, d); err != nil {
-		return fmt.Errorf("its columns make no table: %w: give them other names with AS", err)
+		return fmt.Errorf("its columns make no table: %w: give them other names with AS", plain(err))
 	}
 	delete(s.own, name)
 	_, err := s.conn.ExecContext(ctx, "DROP TABLE "+name)
