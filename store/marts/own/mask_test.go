@@ -97,6 +97,34 @@ func TestPublic(t *testing.T) {
 	}
 }
 
+// TestExamples: the examples of the documents can be built.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	dir, n := t.TempDir(), 0
+	for _, document := range []string{"README.md", "store/README.md"} {
+		text, err := os.ReadFile(filepath.Join("../../..", document))
+		must(t, err)
+		_, section, found := strings.Cut(string(text), "# Marts of your own\n")
+		_, block, fenced := strings.Cut(section, "```sql\n")
+		if !found || !fenced {
+			t.Fatalf("%s has no example", document)
+		}
+		n++
+		block, _, _ = strings.Cut(block, "```")
+		must(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("example%d.sql", n)), []byte(block), 0o600))
+	}
+	marts, err := Check(t.Context(), dir, nil)
+	must(t, err)
+	for _, m := range marts {
+		if m.Err != nil || m.description == "" {
+			t.Errorf("%s: %v", m.File, m.Err)
+		}
+	}
+	if len(marts) != n {
+		t.Errorf("%d marts of %d examples", len(marts), n)
+	}
+}
+
 // TestPublicIsOfOneSchema: what was public by another schema is masked until it is built again.
 func TestPublicIsOfOneSchema(t *testing.T) {
 	t.Parallel()
