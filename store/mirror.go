@@ -30,6 +30,15 @@ var writerPragmas = []string{
 // maxReaders bounds the reading connections of one Mirror.
 const maxReaders = 4
 
+// OwnPrefix begins the name of the table of every own mart, and of no other table.
+const OwnPrefix = "my_"
+
+// OwnMarts are where analysts declare marts of their own; see package store/marts/own.
+type OwnMarts struct {
+	Dir     string        // of their files; "": there are none
+	Timeout time.Duration // for computing one of them
+}
+
 // Options are what a Mirror needs from around it.
 type Options struct {
 	Now func() time.Time // the clock; nil is time.Now
@@ -287,6 +296,9 @@ func (m *Mirror) PowerUnit() PowerUnit { return m.power }
 
 // Deals are the lists that decide the class of a deal.
 func (m *Mirror) Deals() dealclass.Lists { return m.deals }
+
+// OwnMarts are those of the Options.
+func (m *Mirror) OwnMarts() OwnMarts { return m.own }
 
 // Log is the logger of the Options.
 func (m *Mirror) Log() *zerolog.Logger { return &m.log }

@@ -53,6 +53,16 @@ func (s *Snapshot) Query(ctx context.Context, query string, args ...any) (*Resul
 	return newResult(rows, s.path)
 }
 
+// SelectContext reads rows into a slice, as sqlx does.
+func (s *Snapshot) SelectContext(ctx context.Context, dest any, query string, args ...any) error {
+	return sqlitefile.Explain(s.path, s.conn.SelectContext(ctx, dest, query, args...))
+}
+
+// GetContext reads one row, as sqlx does.
+func (s *Snapshot) GetContext(ctx context.Context, dest any, query string, args ...any) error {
+	return sqlitefile.Explain(s.path, s.conn.GetContext(ctx, dest, query, args...))
+}
+
 // Close ends the snapshot.
 func (s *Snapshot) Close() error {
 	err := s.unguarded(func() error {

@@ -44,12 +44,13 @@ func floors() map[string][]string {
 		"store/identity":   {},
 		"store/dealclass":  {},
 		"store":            {"schema", "store/sqlitefile", "store/identity", "store/dealclass"},
-		"store/marts/own":  {"store", "store/sqlitefile", "schema"},
+		"store/owntables":  {"store", "store/sqlitefile", "schema"},
+		"store/marts/own":  {"store/owntables", "store", "store/sqlitefile", "schema"},
 		"store/marts":      {"store/marts/own", "store", "store/sqlitefile", "store/dealclass", "schema"},
 		martsTest:          {"store", "store/sqlitefile", "store/dealclass", "store/identity", "schema"},
 		"store/forget":     {"store/marts", "store", "store/sqlitefile", "store/identity", "schema"},
 		"store/outbox":     {"store", "store/sqlitefile", "store/identity", "schema"},
-		"store/publish":    {"store/outbox", "store", "store/sqlitefile", "store/identity", "schema"},
+		"store/publish":    {"store/owntables", "store/outbox", "store", "store/sqlitefile", "store/identity", "schema"},
 		"sync/flatten":     {"schema"},
 		simulation:         {"sync/platform"},
 		"sync/scan":        {"sync/platform"},
@@ -62,11 +63,12 @@ func floors() map[string][]string {
 // storeTest.
 func floorsOfTests() map[string][]string {
 	return map[string][]string{
-		"store/marts":   {martsTest, "store/publish"},
-		"store/publish": {"store/forget"},
-		simulation:      {"schema"},
-		"sync/pull":     {simulation, martsTest, "store/forget", "store/publish"},
-		"sync/push":     {simulation},
+		"store/marts/own": {"store/publish"},
+		"store/marts":     {martsTest, "store/publish"},
+		"store/publish":   {"store/forget"},
+		simulation:        {"schema"},
+		"sync/pull":       {simulation, martsTest, "store/forget", "store/publish"},
+		"sync/push":       {simulation},
 	}
 }
 

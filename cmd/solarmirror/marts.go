@@ -17,6 +17,7 @@ import (
 	"solarmirror/cmd/internal/words"
 	"solarmirror/store"
 	"solarmirror/store/marts/own"
+	"solarmirror/store/owntables"
 	"solarmirror/store/sqlitefile"
 )
 
@@ -48,7 +49,7 @@ func newMartsListCommand(a *app) *cobra.Command {
 }
 
 func (a *app) listMarts(ctx context.Context, mirror *store.Mirror, asJSON bool) error {
-	list, err := mirror.OwnMarts(ctx)
+	list, err := owntables.Ledger(ctx, mirror.Reader(), "main")
 	if err != nil {
 		return err
 	}
@@ -193,7 +194,7 @@ func (a *app) buildMarts(ctx context.Context, wait bool) error {
 	if err := a.listMarts(ctx, mirror, false); err != nil {
 		return err
 	}
-	failed, err := mirror.FailedOwnMarts(ctx)
+	failed, err := owntables.Failed(ctx, mirror.Reader())
 	if err == nil && len(failed) > 0 {
 		err = fmt.Errorf("failed, and kept with their last rows: %s; see \"%s marts check\"", strings.Join(failed, ", "), buildinfo.Command())
 	}

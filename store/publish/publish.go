@@ -17,6 +17,7 @@ import (
 
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/owntables"
 	"solarmirror/store/sqlitefile"
 )
 
@@ -187,7 +188,7 @@ func (m *Masking) copyTables(ctx context.Context, db *sqlx.DB, path string) erro
 	if err != nil {
 		return err
 	}
-	own, err := store.OwnTables(ctx, tx, "mirror")
+	own, err := owntables.Tables(ctx, tx, "mirror")
 	if err != nil {
 		return errors.Join(err, tx.Rollback())
 	}

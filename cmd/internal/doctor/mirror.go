@@ -12,6 +12,7 @@ import (
 	"solarmirror/store"
 	"solarmirror/store/marts"
 	"solarmirror/store/marts/own"
+	"solarmirror/store/owntables"
 	"solarmirror/store/sqlitefile"
 )
 
@@ -146,7 +147,7 @@ func checkOwnMarts(ctx context.Context, f *facts) Finding {
 			faults = append(faults, fmt.Sprintf("%s: %v", m.File, m.Err))
 		}
 	}
-	failed, err := f.mirror.FailedOwnMarts(ctx)
+	failed, err := owntables.Failed(ctx, f.mirror.Reader())
 	switch {
 	case err != nil:
 		return fail("solarmirror status", "%v", err)

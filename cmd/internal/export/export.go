@@ -11,6 +11,7 @@ import (
 
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/owntables"
 	"solarmirror/store/publish"
 	"solarmirror/store/sqlitefile"
 )
@@ -109,7 +110,7 @@ func run(ctx context.Context, mirror *store.Mirror, dir *os.Root, before *Manife
 		return Report{}, err
 	}
 	after.BaseURL = source.baseURL
-	own, err := snapshot.OwnTables(ctx)
+	own, err := owntables.Tables(ctx, snapshot, "main")
 	if err != nil {
 		return Report{}, err
 	}

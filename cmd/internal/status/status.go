@@ -15,6 +15,7 @@ import (
 	"solarmirror/cmd/internal/words"
 	"solarmirror/store"
 	"solarmirror/store/dealclass"
+	"solarmirror/store/owntables"
 )
 
 // Status is the state of a mirror.
@@ -77,7 +78,7 @@ func Read(ctx context.Context, mirror *store.Mirror, lists dealclass.Lists, now 
 	if s.Undecided, err = ReadUndecided(ctx, mirror, lists); err != nil {
 		return nil, err
 	}
-	if s.FailedMarts, err = mirror.FailedOwnMarts(ctx); err != nil {
+	if s.FailedMarts, err = owntables.Failed(ctx, mirror.Reader()); err != nil {
 		return nil, err
 	}
 	s.MartsBehind, err = mirror.MartsBehind(ctx)

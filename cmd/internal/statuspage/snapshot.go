@@ -8,6 +8,7 @@ import (
 
 	"solarmirror/store"
 	"solarmirror/store/outbox"
+	"solarmirror/store/owntables"
 	"solarmirror/store/sqlitefile"
 )
 
@@ -107,7 +108,7 @@ func (s *snapshot) readLedger(ctx context.Context, o Options, tally *store.RunTa
 	if s.windows, err = mirror.Windows(ctx); err != nil {
 		return err
 	}
-	if s.marts, err = mirror.FailedOwnMarts(ctx); err != nil {
+	if s.marts, err = owntables.Failed(ctx, mirror.Reader()); err != nil {
 		return err
 	}
 	s.drift, err = mirror.DriftList(ctx)

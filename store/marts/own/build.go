@@ -10,6 +10,7 @@ import (
 
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/owntables"
 	"solarmirror/store/sqlitefile"
 )
 
@@ -17,7 +18,7 @@ import (
 // wrong with one stands in the ledger and the log. It returns an error only when ctx has ended. The
 // caller holds the mirror's lock, and has just brought the other marts up to date.
 func Refresh(ctx context.Context, m *store.Mirror) error {
-	if m.OwnMartsOptions().Dir == "" {
+	if m.OwnMarts().Dir == "" {
 		return nil
 	}
 	if err := run(ctx, m, false); err != nil && ctx.Err() == nil {
@@ -33,16 +34,16 @@ func Build(ctx context.Context, m *store.Mirror) error { return run(ctx, m, true
 type build struct {
 	mirror  *store.Mirror
 	marts   []*Mart
-	ledger  map[string]store.OwnMart
-	last    map[string]*store.OwnDefinition
+	ledger  map[string]owntables.Mart
+	last    map[string]*owntables.Definition
 	refresh string // refreshed_at of _marts
 	scratch *scratch
 }
 
 func run(ctx context.Context, m *store.Mirror, all bool) error {
-	b := &build{mirror: m, ledger: map[string]store.OwnMart{}, last: map[string]*store.OwnDefinition{}}
+	b := &build{mirror: m, ledger: map[string]owntables.Mart{}, last: map[string]*owntables.Definition{}}
 	var err error
-	if b.marts, err = Read(m.OwnMartsOptions().Dir); err != nil {
+	if b.marts, err = Read(m.OwnMarts().Dir); err != nil {
 		return err
 	}
 	if err := b.readLedger(ctx); err != nil {
@@ -63,19 +64,19 @@ func run(ctx context.Context, m *store.Mirror, all bool) error {
 
 // dropPart removes what an interrupted build left, or one that failed while it wrote.
 func (b *build) dropPart(ctx context.Context) error {
-	found, err := b.mirror.HasOwnPart(ctx)
+	found, err := owntables.HasPart(ctx, b.mirror.Reader())
 	if err != nil || !found {
 		return err
 	}
-	return b.mirror.Update(ctx, (*store.Tx).DropOwnPart)
+	return b.mirror.Update(ctx, owntables.DropPart)
 }
 
 func (b *build) readLedger(ctx context.Context) error {
-	list, err := b.mirror.OwnMarts(ctx)
+	list, err := owntables.Ledger(ctx, b.mirror.Reader(), "main")
 	if err != nil {
 		return err
 	}
-	tables, err := store.OwnTables(ctx, b.mirror.Reader(), "main")
+	tables, err := owntables.Tables(ctx, b.mirror.Reader(), "main")
 	if err != nil {
 		return err
 	}
@@ -96,7 +97,7 @@ func (b *build) dropGone(ctx context.Context) error {
 		if slices.ContainsFunc(b.marts, func(m *Mart) bool { return m.Table == name }) {
 			continue
 		}
-		if err := b.mirror.Update(ctx, func(tx *store.Tx) error { return tx.DropOwnMart(name) }); err != nil {
+		if err := b.mirror.Update(ctx, func(tx *store.Tx) error { return owntables.Drop(tx, name) }); err != nil {
 			return err
 		}
 		b.mirror.Log().Info().Str("table", name).Msg("own mart dropped, since its file is gone")
@@ -172,7 +173,7 @@ func (b *build) one(ctx context.Context, m *Mart) error {
 	err := b.mirror.Update(ctx, func(tx *store.Tx) error {
 		if m.Err == nil {
 			if wrote = result.written; wrote {
-				if err := tx.PlaceOwnTable(result.table); err != nil {
+				if err := owntables.Place(tx, result.table); err != nil {
 					return err
 				}
 			}
@@ -181,11 +182,11 @@ func (b *build) one(ctx context.Context, m *Mart) error {
 				return err
 			}
 			o.Definition, o.RowsHash, o.Rows, o.BuiltAt = string(text), result.hash, &result.rows, &now
-			if err := tx.DescribeOwnTable(result.table); err != nil {
+			if err := owntables.Describe(tx, result.table); err != nil {
 				return err
 			}
 		}
-		return tx.NoteOwnMart(o)
+		return owntables.Note(tx, o)
 	})
 	if err != nil {
 		return err
@@ -206,7 +207,7 @@ func (b *build) compute(ctx context.Context, m *Mart) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	timeout := b.mirror.OwnMartsOptions().Timeout
+	timeout := b.mirror.OwnMarts().Timeout
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r := &result{definition: definition}
@@ -232,13 +233,13 @@ const rowsAtOnce = 2000
 
 // write writes the rows of a table beside it.
 func (b *build) write(ctx context.Context, t *schema.Table, c *store.Computed) error {
-	if err := b.mirror.Update(ctx, func(tx *store.Tx) error { return tx.BeginOwnTable(t) }); err != nil {
+	if err := b.mirror.Update(ctx, func(tx *store.Tx) error { return owntables.Begin(tx, t) }); err != nil {
 		return err
 	}
 	var rows [][]any
 	var turns store.Turns
 	flush := func() error {
-		err := b.mirror.Update(ctx, func(tx *store.Tx) error { return tx.AddOwnRows(rows) })
+		err := b.mirror.Update(ctx, func(tx *store.Tx) error { return owntables.AddRows(tx, rows) })
 		rows = rows[:0]
 		turns.GiveWay(ctx)
 		return err
@@ -259,14 +260,14 @@ func (b *build) write(ctx context.Context, t *schema.Table, c *store.Computed) e
 // Drop drops the tables of all own marts, with what the ledger says of them; the next build makes
 // them anew.
 func Drop(tx *store.Tx) error {
-	names, err := tx.OwnMartNames()
+	names, err := owntables.Names(tx)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if err := tx.DropOwnMart(name); err != nil {
+		if err := owntables.Drop(tx, name); err != nil {
 			return err
 		}
 	}
-	return tx.DropOwnPart()
+	return owntables.DropPart(tx)
 }

@@ -15,6 +15,7 @@ import (
 
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/owntables"
 )
 
 // Mart is a file of the directory.
@@ -143,7 +144,7 @@ func (m *Mart) parseTypes(list string) error {
 func fold(column string) string { return strings.ToLower(strings.TrimSpace(column)) }
 
 // declares checks that the columns that the file speaks of exist.
-func (m *Mart) declares(columns []store.OwnColumn) error {
+func (m *Mart) declares(columns []owntables.Column) error {
 	known := map[string]bool{}
 	for _, c := range columns {
 		known[fold(c.Name)] = true

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"solarmirror/store"
+	"solarmirror/store/owntables"
 	"solarmirror/store/sqlitefile"
 )
 
@@ -27,7 +28,7 @@ var missingTable = regexp.MustCompile(`no such table: (?:main\.)?(` + store.OwnP
 // order sorts marts so that each comes after those it reads, and sets Err of those that cannot be
 // built. last are the definitions of the tables there are: who reads a mart that fails has its last
 // good table.
-func order(ctx context.Context, marts []*Mart, q sqlitefile.Querier, last map[string]*store.OwnDefinition) (sorted []*Mart, err error) {
+func order(ctx context.Context, marts []*Mart, q sqlitefile.Querier, last map[string]*owntables.Definition) (sorted []*Mart, err error) {
 	s, err := newScratch(ctx, q)
 	if err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func order(ctx context.Context, marts []*Mart, q sqlitefile.Querier, last map[st
 
 // settle gives the scratch the table of a mart, or sets the mart's Err. It returns the mart that has
 // to be settled before, if there is one.
-func (s *scratch) settle(ctx context.Context, m *Mart, marts []*Mart, last map[string]*store.OwnDefinition) (before *Mart, err error) {
+func (s *scratch) settle(ctx context.Context, m *Mart, marts []*Mart, last map[string]*owntables.Definition) (before *Mart, err error) {
 	for {
 		d, err := s.define(ctx, m)
 		if ctx.Err() != nil {

@@ -13,12 +13,13 @@ import (
 
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/owntables"
 	"solarmirror/store/sqlitefile"
 )
 
 // result is what a statement gave.
 type result struct {
-	definition *store.OwnDefinition
+	definition *owntables.Definition
 	table      *schema.Table
 	rows       int64
 	hash       string // of columns and rows
@@ -30,7 +31,7 @@ type held struct{ integers, reals, texts, blobs bool }
 
 // look reads the rows once, to find out their types and their hash. before is the definition of the
 // table there is, whose types those columns keep that hold nothing; it may be nil.
-func (r *result) look(ctx context.Context, c *store.Computed, before *store.OwnDefinition) error {
+func (r *result) look(ctx context.Context, c *store.Computed, before *owntables.Definition) error {
 	columns := r.definition.Columns
 	holds := make([]held, len(columns))
 	digest := sha256.New()
@@ -63,7 +64,7 @@ func (r *result) look(ctx context.Context, c *store.Computed, before *store.OwnD
 	return nil
 }
 
-func typeBefore(d *store.OwnDefinition, column string) schema.Type {
+func typeBefore(d *owntables.Definition, column string) schema.Type {
 	if d != nil {
 		for _, c := range d.Columns {
 			if c.Name == column {

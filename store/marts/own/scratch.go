@@ -12,6 +12,7 @@ import (
 
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/owntables"
 	"solarmirror/store/sqlitefile"
 )
 
@@ -20,7 +21,7 @@ import (
 type scratch struct {
 	conn *sql.Conn
 	db   *sql.DB
-	own  map[string]*store.OwnDefinition // of the own marts it has tables of
+	own  map[string]*owntables.Definition // of the own marts it has tables of
 }
 
 // foreignSQL lists tables that others made in the mirror. Statements may read them; views they may
@@ -37,7 +38,7 @@ func newScratch(ctx context.Context, q sqlitefile.Querier) (*scratch, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s := &scratch{conn: conn, db: db, own: map[string]*store.OwnDefinition{}}
+	s := &scratch{conn: conn, db: db, own: map[string]*owntables.Definition{}}
 	if err := s.fill(ctx, q); err != nil {
 		return nil, errors.Join(fmt.Errorf("copy the mirror's tables: %w", err), s.close())
 	}
@@ -68,7 +69,7 @@ func (s *scratch) fill(ctx context.Context, q sqlitefile.Querier) error {
 func (s *scratch) close() error { return errors.Join(s.conn.Close(), s.db.Close()) }
 
 // add gives the scratch the table of an own mart, in place of one it may have.
-func (s *scratch) add(ctx context.Context, name string, d *store.OwnDefinition) error {
+func (s *scratch) add(ctx context.Context, name string, d *owntables.Definition) error {
 	if _, err := s.conn.ExecContext(ctx, "DROP TABLE IF EXISTS "+name); err != nil {
 		return err
 	}
@@ -114,18 +115,18 @@ func (s *scratch) prepare(query string) (usage, error) {
 
 // define says which columns the table of a mart has. Those whose type only the rows can tell have
 // none.
-func (s *scratch) define(ctx context.Context, m *Mart) (*store.OwnDefinition, error) {
+func (s *scratch) define(ctx context.Context, m *Mart) (*owntables.Definition, error) {
 	u, err := s.prepare(m.sql)
 	if err != nil {
 		return nil, plain(err)
 	}
-	d := &store.OwnDefinition{Schema: schema.Version}
+	d := &owntables.Definition{Schema: schema.Version}
 	combines, personal := combinesSelects(m.sql), s.readsPersonal(u.reads, m.sql)
 	for _, info := range u.columns {
 		if !columnName.MatchString(info.Name) {
 			return nil, fmt.Errorf("the column %q needs a name of letters, digits and _: add AS name", info.Name)
 		}
-		c := store.OwnColumn{Name: info.Name, Label: info.Name, Doc: "Computed by " + m.Table + "."}
+		c := owntables.Column{Name: info.Name, Label: info.Name, Doc: "Computed by " + m.Table + "."}
 		if of, known := s.origin(info); known && !combines {
 			c.Type, c.Doc, c.Label, c.Unit, c.Origin, c.Public = of.Type, of.Doc, of.Label, of.Unit, of.Origin, of.Public
 		} else if m.public[fold(c.Name)] {
@@ -154,7 +155,7 @@ func plain(err error) error {
 }
 
 // canBeTable finds columns of one name, and names that SQL takes for words of its own.
-func (s *scratch) canBeTable(ctx context.Context, d *store.OwnDefinition) error {
+func (s *scratch) canBeTable(ctx context.Context, d *owntables.Definition) error {
 	const name = "_try"
 	if err := s.add(ctx, name, d); err != nil {
 		return fmt.Errorf("its columns make no table: %w: give them other names with AS", plain(err))
@@ -166,7 +167,7 @@ func (s *scratch) canBeTable(ctx context.Context, d *store.OwnDefinition) error 
 
 // origin returns the column of the mirror that a column is a plain reference to, as a column of an
 // own mart.
-func (s *scratch) origin(info sqlite.ColumnInfo) (store.OwnColumn, bool) {
+func (s *scratch) origin(info sqlite.ColumnInfo) (owntables.Column, bool) {
 	if d, is := s.own[info.TableName]; is {
 		for _, c := range d.Columns {
 			if strings.EqualFold(c.Name, info.OriginName) {
@@ -177,10 +178,10 @@ func (s *scratch) origin(info sqlite.ColumnInfo) (store.OwnColumn, bool) {
 	}
 	t := schema.Find(info.TableName)
 	if t == nil || t.Column(info.OriginName) == nil {
-		return store.OwnColumn{}, false
+		return owntables.Column{}, false
 	}
 	of := t.Column(info.OriginName)
-	c := store.OwnColumn{Type: of.Type, Doc: of.Doc, Label: of.Label, Unit: of.Unit, Origin: t.Name + "." + of.Name}
+	c := owntables.Column{Type: of.Type, Doc: of.Doc, Label: of.Label, Unit: of.Unit, Origin: t.Name + "." + of.Name}
 	if c.Type == schema.Surrogate {
 		c.Type = schema.BigInt
 	}

@@ -11,6 +11,7 @@ import (
 
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/owntables"
 	"solarmirror/store/storetest"
 )
 
@@ -70,7 +71,7 @@ func TestKilledBuild(t *testing.T) {
 		must(t, child.Process.Kill())
 		_ = child.Wait()
 		whole()
-		found, err := reader.HasOwnPart(t.Context())
+		found, err := owntables.HasPart(t.Context(), reader.Reader())
 		must(t, err)
 		if found {
 			parts++
@@ -84,7 +85,7 @@ func TestKilledBuild(t *testing.T) {
 	m, err := store.Open(t.Context(), path, store.Options{OwnMarts: store.OwnMarts{Dir: filepath.Join(filepath.Dir(path), "own"), Timeout: time.Minute}})
 	m = storetest.Opened(t, m, err)
 	must(t, Build(t.Context(), m))
-	if found, err := m.HasOwnPart(t.Context()); err != nil || found {
+	if found, err := owntables.HasPart(t.Context(), m.Reader()); err != nil || found {
 		t.Errorf("the next build leaves what the killed one wrote: %v", err)
 	}
 }
@@ -179,7 +180,7 @@ func BenchmarkSwap(b *testing.B) {
 		b.ReportMetric(time.Since(began).Seconds(), "s/build")
 		b.ReportMetric(float64((<-longest).Milliseconds()), "ms-longest-wait")
 	}
-	list, err := m.OwnMarts(b.Context())
+	list, err := owntables.Ledger(b.Context(), m.Reader(), "main")
 	must(b, err)
 	b.ReportMetric(float64(list[0].DurationMS), "ms-computed")
 }
