@@ -3,11 +3,11 @@ package charts
 import (
 	"encoding/xml"
 	"errors"
+	"html/template"
 	"io"
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -27,7 +27,6 @@ func every() []Chart {
 		}
 	}
 	list := []Chart{
-		{Title: "Funnel", Category: "stage", Kind: Funnel, Labels: []string{"budgets", "orders", "billed"}, Series: []Series{{Name: "n", Values: []float64{1200, 480, 360}}}},
 		{Title: "Below zero", Category: "day", Kind: Lines, Labels: days[:3], Series: []Series{{Name: "n", Values: []float64{-3, 2, 0.5}}}},
 	}
 	for _, kind := range []Kind{Bars, StackedBars, HorizontalBars, Lines} {
@@ -114,7 +113,7 @@ func TestTextIsEscaped(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.StringMatching(`[a-c<>&"'\n\t /]{0,30}`), rapid.String(), rapid.Just("\xff<b>\ue002script")).Draw(t, "text")
-		kind := rapid.SampledFrom([]Kind{Bars, StackedBars, HorizontalBars, Lines, Funnel}).Draw(t, "kind")
+		kind := rapid.SampledFrom([]Kind{Bars, StackedBars, HorizontalBars, Lines}).Draw(t, "kind")
 		// XML has no form for most control characters; HTML has.
 		text = "<x>" + strings.Map(func(r rune) rune {
 			if r < ' ' && !slices.Contains([]rune("\n\t"), r) || r == '\ufffe' || r == '\uffff' {
@@ -124,7 +123,7 @@ func TestTextIsEscaped(t *testing.T) {
 		}, strings.ToValidUTF8(text, "?"))
 		html := render(t, Chart{
 			Title: text, Category: text, Kind: kind, Labels: []string{text, "b"}, Series: []Series{{Name: text, Values: []float64{2, 1}}},
-			Format: func(float64) string { return text }, Axis: func(float64) string { return text },
+			Unit: text,
 		})
 		wellFormed(t, html)
 		if strings.Contains(html, "<x") {
@@ -137,7 +136,6 @@ func TestNothingToDraw(t *testing.T) {
 	t.Parallel()
 	for _, c := range []Chart{
 		{Kind: Bars, Language: Portuguese},
-		{Kind: Funnel, Language: Portuguese, Series: []Series{{Name: "n"}}},
 		{Kind: Lines, Language: Portuguese, Labels: []string{"a"}, Series: []Series{{Values: []float64{Missing}}}},
 	} {
 		if html := render(t, c); !strings.Contains(html, "Ainda não há dados.") || strings.Contains(html, "<svg") {
@@ -148,57 +146,10 @@ func TestNothingToDraw(t *testing.T) {
 
 func TestChartsThatDoNotFit(t *testing.T) {
 	t.Parallel()
-	for _, c := range []Chart{
-		{Labels: []string{"a"}, Series: []Series{{Values: []float64{1, 2}}}},
-		{Kind: Funnel, Labels: []string{"a"}, Series: []Series{{Values: []float64{1}}, {Values: []float64{2}}}},
-	} {
-		if _, err := c.HTML(); err == nil {
-			t.Errorf("%+v was drawn", c)
-		}
-	}
-}
-
-// TestLongestBarComesFirst: the library's own order is from the bottom.
-func TestLongestBarComesFirst(t *testing.T) {
-	t.Parallel()
-	html := render(t, Chart{Kind: Funnel, Labels: []string{"budgets", "orders"}, Series: []Series{{Values: []float64{1200, 480}}}})
-	drawing := html[strings.Index(html, "<svg"):strings.Index(html, "</svg>")]
-	height := func(text string) int {
-		found := regexp.MustCompile(`y="(\d+)"[^>]*>` + regexp.QuoteMeta(text)).FindStringSubmatch(drawing)
-		if found == nil {
-			t.Fatalf("%q is not drawn: %s", text, drawing)
-		}
-		y, _ := strconv.Atoi(found[1])
-		return y
-	}
-	const sameRow = 5
-	for label, value := range map[string]string{"budgets": "1,200", "orders": "480 (40%)"} {
-		if distance := height(label) - height(value); distance < -sameRow || distance > sameRow {
-			t.Errorf("%s stands at %d, its value %s at %d", label, height(label), value, height(value))
-		}
-	}
-	if height("budgets") > height("orders") {
-		t.Error("the first stage is not on top")
-	}
-}
-
-// TestLabelsEndAtTheAxis: those to the left of a drawing all have one place, left of its lines.
-func TestLabelsEndAtTheAxis(t *testing.T) {
-	t.Parallel()
-	for _, c := range every() {
-		html := render(t, c)
-		drawing, _, _ := strings.Cut(html[strings.Index(html, `<svg class="wide`):], "</svg>")
-		labels := regexp.MustCompile(`<text x="(\d+)"[^>]*class="fill-aside"`).FindAllStringSubmatch(drawing, -1)
-		if len(labels) < min(2, len(c.Labels)) {
-			t.Errorf("%s, kind %d: %d labels", c.Title, c.Kind, len(labels))
-		}
-		for _, l := range labels {
-			for _, line := range regexp.MustCompile(`<path d="M (\d+) [^>]*class="stroke-`).FindAllStringSubmatch(drawing, -1) {
-				at, _ := strconv.Atoi(l[1])
-				if x, _ := strconv.Atoi(line[1]); l[1] != labels[0][1] || at >= x {
-					t.Fatalf("%s, kind %d: a label ends at %d, the first at %s, a line begins at %d", c.Title, c.Kind, at, labels[0][1], x)
-				}
-			}
+	c := Chart{Labels: []string{"a"}, Series: []Series{{Values: []float64{1, 2}}}}
+	for name, write := range map[string]func() (template.HTML, error){"figure": c.HTML, "spark": c.Spark} {
+		if _, err := write(); err == nil {
+			t.Errorf("%s: %+v was drawn", name, c)
 		}
 	}
 }
@@ -206,16 +157,16 @@ func TestLabelsEndAtTheAxis(t *testing.T) {
 func TestTicks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ low, high, from, to float64 }{
-		{0, 0, 0, 1}, {0, 1, 0, 1}, {0, 3, 0, 3}, {0, 7, 0, 8}, {0, 101, 0, 150}, {0, 4_321_000, 0, 6_000_000}, {-3, 2, -4, 2}, {0, 0.7, 0, 0.8},
+		{0, 0, 0, 1}, {0, 1, 0, 1}, {0, 3, 0, 3}, {0, 7, 0, 8}, {0, 101, 0, 150}, {0, 4_321_000, 0, 5_000_000}, {-3, 2, -3, 2}, {0, 7.5, 0, 8},
 	} {
-		if from, to, _ := ticks(c.low, c.high); from != c.from || math.Abs(to-c.to) > 1e-9 {
+		if from, to, _ := ticks(c.low, c.high, 1); from != c.from || math.Abs(to-c.to) > 1e-9 {
 			t.Errorf("ticks(%v, %v) = %v to %v, want %v to %v", c.low, c.high, from, to, c.from, c.to)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		low, high := rapid.Float64Range(-1e9, 0).Draw(t, "low"), rapid.Float64Range(0, 1e12).Draw(t, "high")
-		if from, to, steps := ticks(low, high); from > low || to < high || steps < 1 || steps > 6 {
-			t.Fatalf("ticks(%v, %v) = %v to %v in %d steps", low, high, from, to, steps)
+		if from, to, step := ticks(low, high, 1); from > low+step/1e6 || to < high-step/1e6 || step < 1 || (to-from)/step > 6.5 {
+			t.Fatalf("ticks(%v, %v) = %v to %v in steps of %v", low, high, from, to, step)
 		}
 	})
 }
@@ -226,33 +177,9 @@ func TestNumbers(t *testing.T) {
 		{English.Number(1234567.891, 2), "1,234,567.89"}, {Portuguese.Number(1234567.891, 2), "1.234.567,89"},
 		{English.Number(0.999, 2), "1.00"}, {English.Number(-0.001, 2), "0.00"}, {Portuguese.Number(-1234.5, 1), "-1.234,5"},
 		{English.Number(999.5, 0), "1,000"}, {Portuguese.Percent(0.1234, 1), "12,3%"},
-		{English.Compact(0), "0"}, {English.Compact(0.25), "0.25"}, {English.Compact(1500), "1.5k"}, {English.Compact(-2_000_000), "-2M"},
-		{Portuguese.Compact(2_500_000), "2,5 mi"}, {Portuguese.Compact(12_000), "12 mil"}, {Portuguese.Compact(3e9), "3 bi"}, {English.Compact(999_999), "1M"},
-		{Portuguese.Compact(792_321), "792 mil"}, {English.Compact(-1_234_567), "-1.23M"}, {English.Compact(999.6), "1k"}, {English.Compact(0.00049), "0"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
-		}
-	}
-}
-
-// Labels of letters that the library's font lacks have room to the left of a drawing.
-func TestRoomForUnknownLetters(t *testing.T) {
-	t.Parallel()
-	for letter, width := range map[string]int{"&": 10, "<": 10, "日": 12, "n": 7} {
-		c := Chart{Kind: HorizontalBars, Title: "t", Labels: []string{strings.Repeat(letter, narrow.runes)}, Series: []Series{{Name: "s", Values: []float64{3}}}}
-		drawn, err := c.HTML()
-		if err != nil {
-			t.Fatal(err)
-		}
-		ends := regexp.MustCompile(`<text x="(\d+)"[^>]*class="fill-aside"`).FindAllStringSubmatch(string(drawn), -1)
-		if len(ends) != 2 { // wide and narrow
-			t.Fatalf("%d labels", len(ends))
-		}
-		for _, end := range ends {
-			if x, err := strconv.Atoi(end[1]); err != nil || x < width*narrow.runes {
-				t.Errorf("%d times %s end after %d pixels, %v", narrow.runes, letter, x, err)
-			}
 		}
 	}
 }
