@@ -14,6 +14,7 @@ import (
 	"solarmirror/cmd/internal/status"
 	"solarmirror/store"
 	"solarmirror/store/outbox"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
 )
@@ -26,6 +27,37 @@ func (a *app) withReader(ctx context.Context, f func(*store.Mirror) error) error
 	}
 	mirror, err := setup.Reader(ctx, c, log)
 	if err != nil {
+		return err
+	}
+	defer mirror.Close()
+	return f(mirror)
+}
+
+// What --source names besides a file.
+const (
+	sourceMirror    = "mirror"
+	sourcePublished = "published"
+	sourceUsage     = "what to read: `mirror`, published (the copy that publish makes), or a file"
+)
+
+// withSource opens for reading what --source names around f.
+func (a *app) withSource(ctx context.Context, source string, f func(*store.Mirror) error) error {
+	if source == sourceMirror {
+		return a.withReader(ctx, f)
+	}
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	path := source
+	if source == sourcePublished {
+		path = c.Publish.Path
+	}
+	mirror, err := store.OpenReadOnly(ctx, path)
+	if err != nil {
+		if source == sourcePublished && errors.Is(err, sqlitefile.ErrNoDatabase) {
+			err = fmt.Errorf("%w at %s: nothing has been published yet; \"solarmirror publish\" does it", sqlitefile.ErrNoDatabase, path)
+		}
 		return err
 	}
 	defer mirror.Close()

@@ -31,17 +31,30 @@ type section struct {
 	Answer    string // the figures that matter, in words
 	Lead      string // what is shown, and of which days
 	Empty     string
-	Half      bool // two of them stand side by side where there is room
+	Layout    layout
 	Charts    []charts.Chart
 	Drawn     []template.HTML // the charts
 	Tables    []table
 	Note      string // how to read the figures
 }
 
+// layout is how a section uses the width of a large screen and of paper; a class of the style sheet.
+type layout string
+
+// The layouts.
+const (
+	rows   layout = ""       // charts side by side above the tables; on paper beside them
+	beside layout = "beside" // charts beside the tables
+	pair   layout = "pair"   // half the width, two sections side by side
+	tall   layout = "tall"   // pair on a screen, beside on paper
+	list   layout = "list"   // tables of the whole width
+)
+
 // table is a table of the page. Its first column names the row.
 type table struct {
 	Caption string
 	Folded  bool // a screen shows the caption only, until it is opened
+	Quiet   bool // the heading above says enough: the caption is for screen readers
 	Screen  bool // left out on paper, where its chart says enough
 	Columns []column
 	Rows    [][]string

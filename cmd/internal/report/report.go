@@ -29,6 +29,7 @@ import (
 	"bufio"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -49,9 +50,12 @@ type Options struct {
 }
 
 // Write writes the report on a mirror. For a mirror without records the report says so. A
-// restriction that the data cannot satisfy is an [ErrRestriction].
+// restriction that makes no sense for the data is a [*RestrictionError].
 func Write(ctx context.Context, w io.Writer, mirror *store.Mirror, o Options) error {
 	f, err := read(ctx, mirror, o)
+	if refused := (*RestrictionError)(nil); errors.As(err, &refused) {
+		return refused
+	}
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}

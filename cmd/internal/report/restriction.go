@@ -2,7 +2,6 @@ package report
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -17,11 +16,13 @@ type Restriction struct {
 	State        string // two letters
 }
 
-// ErrRestriction is wrapped by the error about a [Restriction] that makes no sense for the data.
-var ErrRestriction = errors.New("cannot restrict the report")
+// RestrictionError says why a [Restriction] makes no sense for the data, and what to do.
+type RestrictionError struct{ text string }
+
+func (e *RestrictionError) Error() string { return e.text }
 
 func refuse(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrRestriction, fmt.Sprintf(format, args...))
+	return &RestrictionError{fmt.Sprintf(format, args...)}
 }
 
 // normalized returns r in the spelling of the marts.

@@ -20,7 +20,7 @@ func (l local) everybodys(f *figures, lead string, dated bool) string {
 
 // prices is how the prices of the catalogue have changed lately.
 func (l local) prices(f *figures) section {
-	s := section{ID: "prices", Title: l.Prices, Lead: l.everybodys(f, l.between(l.PricesLead, f.recent()), false), Note: l.PricesNote}
+	s := section{ID: "prices", Title: l.Prices, Layout: list, Lead: l.everybodys(f, l.between(l.PricesLead, f.recent()), false), Note: l.PricesNote}
 	if f.Prices.All == 0 {
 		s.Empty = l.between(l.NoPrices, f.recent())
 		return s
@@ -54,7 +54,7 @@ func (l local) more(n int64) string {
 
 // stock is what has run out and what runs out soon.
 func (l local) stock(f *figures) section {
-	s := section{ID: "stock", Title: l.Stock, Note: fmt.Sprintf(l.StockNote, l.count(f.Stock.Unknown))}
+	s := section{ID: "stock", Title: l.Stock, Layout: list, Note: fmt.Sprintf(l.StockNote, l.count(f.Stock.Unknown))}
 	var items int64
 	for _, c := range f.Stock.Cover {
 		items += c.Items
@@ -96,13 +96,13 @@ func (l local) items(caption string, list []item, all int64) table {
 
 // freshness is how far the figures can be trusted.
 func (l local) freshness(f *figures) section {
-	s := section{ID: "freshness", Title: l.Fresh, Lead: l.FreshLead, Note: l.FreshNote}
+	s := section{ID: "freshness", Title: l.Fresh, Layout: list, Lead: l.FreshLead, Note: l.FreshNote}
 	if len(f.Streams) == 0 {
 		s.Empty = l.FreshEmpty
 		return s
 	}
 	columns := []column{{l.Stream, true}, {l.CompleteThrough, true}, {l.FullScan, true}, {l.LastRun, true}, {l.Outcome, true}, {l.Rejects, false}}
-	t := table{Caption: l.Fresh, Columns: columns}
+	t := table{Caption: l.Fresh, Quiet: true, Columns: columns}
 	for _, stream := range f.Streams {
 		outcome := cmp.Or(l.Outcomes[string(stream.LastOutcome)], unknown)
 		t.Rows = append(t.Rows, []string{

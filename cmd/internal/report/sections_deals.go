@@ -12,7 +12,7 @@ import (
 // funnel is how many budgets became orders, by the month of the budget. Cohorts that are old enough
 // and young ones have tables of their own.
 func (l local) funnel(f *figures) section {
-	s := section{ID: "funnel", Title: l.Funnel, Note: fmt.Sprintf(l.FunnelNote, f.MatureDays)}
+	s := section{ID: "funnel", Title: l.Funnel, Layout: beside, Note: fmt.Sprintf(l.FunnelNote, f.MatureDays)}
 	months := span{f.Since, f.Until}
 	if f.Since != "" {
 		months.first = f.Since[:7]
@@ -67,7 +67,7 @@ func (l local) funnel(f *figures) section {
 
 // pipeline is what may still be sold.
 func (l local) pipeline(f *figures) section {
-	s := section{ID: "pipeline", Title: l.Pipeline, Half: true, Note: l.PipelineNote}
+	s := section{ID: "pipeline", Title: l.Pipeline, Layout: pair, Note: l.PipelineNote}
 	if len(f.Pipeline) == 0 {
 		s.Empty = l.NoPipeline
 		return s
@@ -76,7 +76,7 @@ func (l local) pipeline(f *figures) section {
 	oldest := charts.Missing
 	var labels []string
 	var values []float64
-	t := table{Caption: l.PipelineTable, Columns: numbers(l.StatusName, l.Budgets, l.Value, l.Power, l.OpenDays, l.Oldest)}
+	t := table{Caption: l.PipelineTable, Quiet: true, Columns: numbers(l.StatusName, l.Budgets, l.Value, l.Power, l.OpenDays, l.Oldest)}
 	for _, q := range f.Pipeline {
 		all = all.plus(q.Sums)
 		if !(oldest >= q.Oldest) {
@@ -99,9 +99,9 @@ func (l local) queueRow(name string, sums totals, median string, oldest float64)
 
 // payments is what was sold and is not paid.
 func (l local) payments(f *figures) section {
-	s := section{ID: "payments", Title: l.Payments, Half: true, Note: l.PaymentsNote}
+	s := section{ID: "payments", Title: l.Payments, Layout: pair, Note: l.PaymentsNote}
 	var all, waiting totals
-	t := table{Caption: l.PaymentsTable, Columns: numbers(l.PaymentType, l.PaymentStatus, l.Orders, l.Value, l.OldestOrder, l.Days)}
+	t := table{Caption: l.PaymentsTable, Quiet: true, Columns: numbers(l.PaymentType, l.PaymentStatus, l.Orders, l.Value, l.OldestOrder, l.Days)}
 	t.Columns[1].Words = true
 	oldest := ""
 	for _, p := range f.Payments {
@@ -141,7 +141,7 @@ func (l local) daysSince(f *figures, day string) string {
 
 // stay is how long budgets and orders stay in each status, and how long orders take.
 func (l local) stay(f *figures) section {
-	s := section{ID: "status", Title: l.Status, Lead: l.StatusLead, Note: l.StatusNote}
+	s := section{ID: "status", Title: l.Status, Lead: l.StatusLead, Layout: beside, Note: l.StatusNote}
 	if len(f.Stays) == 0 {
 		s.Empty = l.StatusEmpty
 		return s

@@ -71,7 +71,7 @@ func (l local) margins(f *figures) section {
 	s.Lead = l.MarginLead
 	span := sum(f.Lines, f.shown())
 	s.Answer = fmt.Sprintf(l.MarginAnswer, l.inPeriod(f), l.percent(marginRate(span), 1), l.number(margin(span), 0), l.percent(costShare(span), 1))
-	r := rank(named(f.AllMakers, l.NoMaker), net)
+	r := rank(named(f.AllMakers, l.NoMaker), margin)
 	s.Charts = []charts.Chart{
 		l.monthly(f, l.MarginChart, charts.Bars, c, charts.Series{Name: l.Margin, Values: c.values(margin), Tone: charts.Good}),
 		l.rankChart(l.MarginMakers, r, margin),
@@ -86,7 +86,7 @@ func (l local) margins(f *figures) section {
 
 // discounts is how far prices went down by month.
 func (l local) discounts(f *figures) section {
-	s := section{ID: "discounts", Title: l.Discounts, Half: true, Note: l.DiscountsNote}
+	s := section{ID: "discounts", Title: l.Discounts, Layout: pair, Note: l.DiscountsNote}
 	c := f.salesByMonth()
 	if c.all().at(orders) == 0 {
 		s.Empty = l.NoOrders
@@ -102,7 +102,7 @@ func (l local) discounts(f *figures) section {
 
 // freight is its share of the value by month.
 func (l local) freight(f *figures) section {
-	s := section{ID: "freight", Title: l.Freight, Half: true, Note: l.FreightNote}
+	s := section{ID: "freight", Title: l.Freight, Layout: pair, Note: l.FreightNote}
 	c := f.salesByMonth()
 	switch all := c.all(); {
 	case all.at(orders) == 0:
@@ -133,7 +133,7 @@ func (l local) makers(f *figures) section {
 		if len(f.Makers[kind.is]) == 0 {
 			continue
 		}
-		r := rank(named(f.Makers[kind.is], l.NoMaker), linesValue)
+		r := rank(named(f.Makers[kind.is], l.NoMaker), measure(linesValue))
 		s.Charts = append(s.Charts, l.rankChart(kind.chart, r, measure(linesValue)))
 		columns := []measured{l.counted(l.Pieces, pieces), l.summed(l.LinesValue, linesValue, 0), l.shareOf(r, linesValue)}
 		if kind.is == "module" {
@@ -149,14 +149,14 @@ func (l local) makers(f *figures) section {
 
 // states is where the orders went.
 func (l local) states(f *figures) section {
-	s := section{ID: "states", Title: l.States, Lead: l.between(l.StatesLead, f.shown()), Half: true, Note: l.StatesNote}
-	return l.ranked(s, f, rank(named(f.States, l.NoState), value), l.StatesChart, l.State)
+	s := section{ID: "states", Title: l.States, Lead: l.between(l.StatesLead, f.shown()), Layout: tall, Note: l.StatesNote}
+	return l.ranked(s, f, rank(named(f.States, l.NoState), measure(value)), l.StatesChart, l.State)
 }
 
 // sellers is who sold. In a masked copy they have numbers, and the table has their pseudonyms.
 func (l local) sellers(f *figures) section {
-	s := section{ID: "sellers", Title: l.Sellers, Lead: l.between(l.SellersLead, f.shown()), Half: true}
-	r := rank(f.Sellers, value)
+	s := section{ID: "sellers", Title: l.Sellers, Lead: l.between(l.SellersLead, f.shown()), Layout: tall}
+	r := rank(f.Sellers, measure(value))
 	pseudonyms := make([]string, len(r.top))
 	for i, g := range r.top {
 		pseudonyms[i] = g.name

@@ -187,10 +187,10 @@ type ranking struct {
 	all    totals
 }
 
-// rank sorts groups by a sum, the largest first and unknown ones last.
-func rank(list []group, by int) (r ranking) {
+// rank sorts groups by a figure, the largest first and unknown ones last.
+func rank(list []group, by func(totals) float64) (r ranking) {
 	slices.SortStableFunc(list, func(a, b group) int {
-		v, w := a.of.at(by), b.of.at(by)
+		v, w := by(a.of), by(b.of)
 		switch {
 		case math.IsNaN(v) && math.IsNaN(w), v == w:
 			return cmp.Compare(a.name, b.name)

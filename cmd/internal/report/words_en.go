@@ -33,7 +33,7 @@ var english = words{
 	TopThree: "%s, %s and %s make up %s of the value.",
 
 	Revenue: "Revenue and power by month", RevenueLead: "Won orders by the month of the order, with the cancelled ones beside them.",
-	RevenueAnswer:   "%s: %s in %s orders. On the same days a year earlier: %s in %s.",
+	RevenueAnswer:   "In %s: %s in %s orders. On the same days a year earlier: %s in %s.",
 	CancelledAnswer: "%s, %s in %s orders was cancelled, %s of the ordered value.",
 	RevenueChart:    "Final value of orders by month", PowerChart: "Power of won orders by month, in kWp",
 	RevenueNote: "Power and value per Wp are those of won orders. The value per Wp is over those with both a value and power.",

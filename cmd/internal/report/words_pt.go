@@ -33,7 +33,7 @@ var portuguese = words{
 	TopThree: "%s, %s e %s somam %s do valor.",
 
 	Revenue: "Receita e potência por mês", RevenueLead: "Pedidos ganhos pelo mês do pedido, com os cancelados ao lado.",
-	RevenueAnswer:   "%s: %s em %s pedidos. Nos mesmos dias do ano anterior: %s em %s.",
+	RevenueAnswer:   "Em %s: %s em %s pedidos. Nos mesmos dias do ano anterior: %s em %s.",
 	CancelledAnswer: "%s foram cancelados %s em %s pedidos, %s do valor pedido.",
 	RevenueChart:    "Valor final dos pedidos por mês", PowerChart: "Potência dos pedidos ganhos por mês, em kWp",
 	RevenueNote: "Potência e valor por Wp são dos pedidos ganhos. O valor por Wp considera os que têm valor e potência.",
