@@ -26,8 +26,26 @@ func every() []Chart {
 			gaps[i] = Missing
 		}
 	}
+	months := []string{"Dez/24", "Jan/25", "Fev/25", "Mar/25", "Abr/25", "Mai/25", "Jun/25", "Jul/25", "Ago/25", "Set/25", "Out/25", "Nov/25"}
+	value := []float64{1_843_200.5, 1_204_980, 1_577_300, 2_010_400, 1_950_000, 2_304_110, 2_811_090, 2_604_500, 3_120_000, 2_950_700, 3_402_118, 1_204_000}
+	cancelled := []float64{120_000, 80_000, 0, 310_400, 95_000, 204_110, 411_090, 104_500, 320_000, 150_700, 202_118, 44_000}
+	margin := []float64{18.2, 17.9, Missing, 19.4, 20.1, 18.8, 17.5, 16.9, 17.2, 18.0, 18.4, 21.3}
+	makers := []string{
+		"Deye", "Canadian Solar Indústria e Comércio de Equipamentos Fotovoltaicos Ltda.", "شركة الطاقة الشمسية المتحدة للأنظمة الكهروضوئية والبطاريات في الخليج",
+		"☀️ Sol 🌞 & Cia 👩🏽‍🔧👨‍👩‍👧‍👦 energia solar para toda a família brasileira, hoje e sempre", "隆基绿能科技股份有限公司西安分公司第一制造事业部光伏组件", "Outros",
+	}
 	list := []Chart{
-		{Title: "Below zero", Category: "day", Kind: Lines, Labels: days[:3], Series: []Series{{Name: "n", Values: []float64{-3, 2, 0.5}}}},
+		{Title: "Receita por mês", Category: "Mês", Kind: Bars, Language: Portuguese, Labels: months, Series: []Series{{Name: "Valor", Values: value}}, Unfinished: 1, Unit: "R$", Decimals: 2},
+		{Title: "Receita e cancelado", Category: "Mês", Kind: Bars, Language: Portuguese, Labels: months, Series: []Series{{Name: "Ganho", Values: value}, {Name: "Cancelado", Values: cancelled, Tone: Muted}}, Unfinished: 1, Unit: "R$", Decimals: 2},
+		{Title: "Orçamentos por mês, ganhos e não ganhos", Category: "Mês", Kind: StackedBars, Language: Portuguese, Labels: months, Series: []Series{{Name: "Ganhos", Values: []float64{20, 31, 28, 40, 44, 38, 51, 47, 60, 52, 40, 12}}, {Name: "Não ganhos", Values: []float64{80, 91, 78, 120, 104, 98, 131, 107, 140, 122, 140, 92}, Tone: Muted}}, Unfinished: 3},
+		{Title: "Margem", Category: "Mês", Kind: Lines, Language: Portuguese, Labels: months, Series: []Series{{Name: "Margem", Values: margin}}, Unfinished: 1, Unit: "%", Decimals: 1},
+		{Title: "Margem por grupo", Category: "Mês", Kind: Lines, Language: Portuguese, Labels: months, Series: []Series{{Name: "Módulos", Values: margin}, {Name: "Inversores", Values: []float64{22.2, 21.9, 21.1, 22.4, 22.1, 21.8, 21.5, 20.9, 21.2, 21.0, 21.4, 21.0}}, {Name: "Estruturas de fixação para telhado", Values: []float64{9, 8.5, 8.1, 7.4, 9.1, 8.8, 8.5, 8.9, 9.2, 9.0, 9.4, 9.1}}}, Unfinished: 1, Unit: "%", Decimals: 1},
+		{Title: "Fabricantes", Category: "Fabricante", Kind: HorizontalBars, Language: Portuguese, Labels: makers, Series: []Series{{Name: "Valor", Values: []float64{5_204_110, 3_120_000, 1_204_000, 804_500, 150_700, 48_000}}}, Unit: "R$", Decimals: 2},
+		{Title: "Variação de preço", Category: "Produto", Kind: HorizontalBars, Language: Portuguese, Labels: makers[:3], Series: []Series{{Name: "Variação", Values: []float64{12.4, -3.5, -18}}}, Unit: "%", Decimals: 1},
+		{Title: "Two years of cohorts", Category: "month", Kind: HorizontalBars, Labels: months[:4], Series: []Series{{Name: "Budgets", Values: value[:4]}, {Name: "Orders", Values: cancelled[:4], Tone: Muted}}, Unfinished: 1},
+		{Title: "Below zero", Category: "day", Kind: Lines, Labels: days[:3], Series: []Series{{Name: "n", Values: []float64{-3, 2, 0.5}}}, Decimals: 1},
+		{Title: "Result", Category: "day", Kind: Bars, Labels: days[:6], Series: []Series{{Name: "n", Values: []float64{-3, 2, 0.5, -7, 12, -1}}}, Decimals: 1, Unfinished: 1},
+		{Title: "Changes", Category: "day", Kind: StackedBars, Labels: days[:6], Series: []Series{{Name: "in", Values: []float64{3, 2, 1, 7, 12, 1}}, {Name: "out", Values: []float64{-3, -2, -5, -7, -1, -1}, Tone: Bad}}},
 	}
 	for _, kind := range []Kind{Bars, StackedBars, HorizontalBars, Lines} {
 		list = append(list,

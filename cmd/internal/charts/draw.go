@@ -36,12 +36,12 @@ func (c Chart) draw(on sheet) drawing {
 	return d
 }
 
-// texture is that of point i of series s. Only what touches in a stack needs one to be told apart.
+// texture is that of point i of series s. Two colours of a stack are told apart without.
 func (c Chart) texture(s, i int) texture {
 	switch {
 	case i >= len(c.Labels)-c.unfinished():
 		return hatched
-	case c.Kind == StackedBars:
+	case c.Kind == StackedBars && len(c.Series) > 2:
 		return texture(s % int(stackTextures))
 	}
 	return solid
@@ -52,6 +52,7 @@ type plot struct {
 	left, right, top, bottom float64
 	low, high                float64 // the values at its bottom and top
 	step                     float64 // from one point to the next
+	labelled                 bool    // each point has its number
 }
 
 func (p plot) x(i int) float64     { return p.left + p.step*(float64(i)+0.5) }
@@ -64,16 +65,19 @@ func (c Chart) drawColumns(d *drawing) {
 	low, high := c.extremes()
 	p := plot{left: margin, right: d.Width - margin, top: margin + gap, bottom: d.Height - lineSpace - gap, low: low, high: high}
 	number := c.written(unit, decimals)
-	labelled := c.labelsFit((p.right-p.left)/float64(len(c.Labels)), number)
-	stacked := c.Kind == StackedBars && len(c.Series) > 1
-	if labelled {
+	stacked, room := c.Kind == StackedBars && len(c.Series) > 1, p.right-p.left
+	if stacked {
+		room -= width(number(high)) + gap
+	}
+	p.labelled = c.labelsFit(room/float64(len(c.Labels)), number)
+	if p.labelled {
 		p.top += lineSpace
-		if low < 0 {
+		if low < 0 || c.Kind == Lines {
 			p.bottom -= lineSpace
 		}
 	}
 	var at []float64 // the ticks
-	if !labelled || stacked {
+	if !p.labelled || stacked {
 		least := 0.0
 		if c.Decimals == 0 {
 			least = 1
@@ -81,7 +85,7 @@ func (c Chart) drawColumns(d *drawing) {
 		var step float64
 		p.low, p.high, step = ticks(low, high, least)
 		needed := max(0, int(-math.Floor(math.Log10(step/unit)+1e-9)))
-		if labelled || c.Kind == Lines {
+		if p.labelled || c.Kind == Lines {
 			needed = max(needed, decimals)
 		}
 		number = c.written(unit, needed)
@@ -94,9 +98,9 @@ func (c Chart) drawColumns(d *drawing) {
 	} else if low == high {
 		p.high = 1
 	}
-	ends := c.lineEnds(labelled, number, d.Width)
+	ends := c.lineEnds(p, number, d.Width)
 	for _, e := range ends {
-		p.right = min(p.right, d.Width-margin-width(e.text)-gap)
+		p.right = min(p.right, d.Width-margin-width(e.text)-2*gap)
 	}
 	p.step = (p.right - p.left) / float64(len(c.Labels))
 
@@ -112,8 +116,10 @@ func (c Chart) drawColumns(d *drawing) {
 	default:
 		c.drawBars(d, p)
 	}
-	d.line("axis", p.left, p.y(0), p.right, p.y(0))
-	if labelled {
+	if p.low <= 0 {
+		d.line("axis", p.left, p.y(0), p.right, p.y(0))
+	}
+	if p.labelled {
 		c.labelPoints(d, p, number)
 	}
 	c.nameLines(d, p, ends)
@@ -149,27 +155,48 @@ func (c Chart) labelsFit(step float64, number func(float64) string) bool {
 func (c Chart) labelPoints(d *drawing, p plot, number func(float64) string) {
 	all := c.heights()
 	if c.Kind == StackedBars {
-		all = all[1:] // nothing is below zero
+		all = all[1:] // nothing is below zero: see labelsFit
 	}
 	for j, values := range all {
 		for i, v := range values {
 			if !known(v) {
 				continue
 			}
-			x, w := p.x(i), 0.0
-			if c.Kind == Bars {
-				x, w = p.band(i, j, len(all))
+			if c.Kind == Lines {
+				anchor, x, y := p.besideLine(values, i)
+				d.text("number", anchor, x, y, number(v))
+				continue
 			}
+			x, w := p.band(i, j, len(all))
 			y := p.y(v) - above
-			switch {
-			case c.Kind == Lines:
-				y -= above / 2 // the dot
-			case v < 0:
+			if v < 0 {
 				y = p.y(v) + lineSpace - above/2
 			}
 			d.text("number", "middle", x+w/2, y, number(v))
 		}
 	}
+}
+
+// besideLine is the place of a point's number that the line leaves free: below it in a valley, at its free
+// side on a slope, else above.
+func (p plot) besideLine(values []float64, i int) (anchor string, x, y float64) {
+	x, y = p.x(i), p.y(values[i])
+	rise := func(to int) float64 {
+		if to < 0 || to >= len(values) || !known(values[to]) {
+			return 0
+		}
+		return y - p.y(values[to])
+	}
+	before, after := rise(i-1), rise(i+1)
+	switch {
+	case before >= 0 && after >= 0 && before+after > 0:
+		return "middle", x, y + lineSpace
+	case before > 0 && after < -lineSpace:
+		return "start", x, y - above
+	case after > 0 && before < -lineSpace:
+		return "end", x, y - above
+	}
+	return "middle", x, y - gap
 }
 
 func (c Chart) drawBars(d *drawing, p plot) {
@@ -208,7 +235,6 @@ func (c Chart) drawStacks(d *drawing, p plot) {
 // drawLines draws a line for each series, with gaps where it is missing. Points alone in a gap, the last one
 // and all those with a number have a dot.
 func (c Chart) drawLines(d *drawing, p plot) {
-	numbered := p.top > margin+gap
 	for j, s := range c.Series {
 		is := func(i int) bool { return i >= 0 && i < len(s.Values) && known(s.Values[i]) }
 		for i, v := range s.Values {
@@ -222,7 +248,7 @@ func (c Chart) drawLines(d *drawing, p plot) {
 			if is(i - 1) {
 				d.line("line "+shape, p.x(i-1), p.y(s.Values[i-1]), p.x(i), p.y(v))
 			}
-			if numbered || i == lastKnown(s.Values) || !is(i-1) && !is(i+1) {
+			if p.labelled || i == lastKnown(s.Values) || !is(i-1) && !is(i+1) {
 				d.dot(shape, p.x(i), p.y(v))
 			}
 		}
@@ -241,18 +267,19 @@ func lastKnown(values []float64) int {
 
 // lineEnd is what stands at the end of a line.
 type lineEnd struct {
-	value float64
-	text  string
+	point        int
+	value        float64
+	colour, text string
 }
 
 // lineEnds are the last values of lines, with their names where there are several, from the bottom up.
-func (c Chart) lineEnds(labelled bool, number func(float64) string, room float64) (ends []lineEnd) {
-	if c.Kind != Lines || labelled {
+func (c Chart) lineEnds(p plot, number func(float64) string, room float64) (ends []lineEnd) {
+	if c.Kind != Lines || p.labelled {
 		return nil
 	}
-	for _, s := range c.Series {
+	for i, s := range c.Series {
 		if last := lastKnown(s.Values); last >= 0 {
-			e := lineEnd{s.Values[last], number(s.Values[last])}
+			e := lineEnd{last, s.Values[last], colour(c.Series, i), number(s.Values[last])}
 			if len(c.Series) > 1 {
 				e.text = shorten(s.Name, room/4) + " " + e.text
 			}
@@ -263,13 +290,16 @@ func (c Chart) lineEnds(labelled bool, number func(float64) string, room float64
 	return ends
 }
 
-// nameLines writes the ends, none above another.
+// nameLines writes the ends, none above another, with a leader from each line.
 func (c Chart) nameLines(d *drawing, p plot, ends []lineEnd) {
 	y := p.bottom + lineSpace
 	for i, e := range ends {
-		// The ones above need room too.
-		y = max(min(y-lineSpace, p.y(e.value)), p.top+float64(len(ends)-1-i)*lineSpace)
-		d.text("number", "start", p.right+gap/2, y+above-1, e.text)
+		highest := p.top + float64(len(ends)-1-i)*lineSpace // leaves room for those above
+		y = max(min(y-lineSpace, p.y(e.value)), highest)
+		if len(ends) > 1 {
+			d.line("leader "+e.colour, p.x(e.point)+above, p.y(e.value), p.right+gap, y)
+		}
+		d.text("number", "start", p.right+gap+margin, y+margin, e.text)
 	}
 }
 
@@ -280,31 +310,31 @@ func (c Chart) nameColumns(d *drawing, p plot) {
 		names[i] = shorten(l, max(p.step-gap, 90))
 		widest = max(widest, width(names[i]))
 	}
-	every, left := max(1, int(math.Ceil((widest+gap)/p.step))), d.Width+gap
-	for i := len(names) - 1; i >= 0; i -= every {
+	outside := max(0, widest/2-p.step/2-(d.Width-p.right)) // of the last one, which moves to the left
+	every := max(1, int(math.Ceil((widest+margin+outside)/p.step)))
+	for i, left := len(names)-1, d.Width+gap; i >= 0; i -= every {
 		half := width(names[i]) / 2
 		x := min(max(p.x(i), half), d.Width-half)
-		if x+half > left-gap {
-			continue
+		if x+half < left {
+			d.text("label", "middle", x, d.Height-above, names[i])
+			left = x - half
 		}
-		left = x - half
-		d.text("label", "middle", x, d.Height-above, names[i])
 	}
 }
 
 // drawRows draws lying bars with their numbers. The labels stand beside them, or above where there is little
 // width.
 func (c Chart) drawRows(d *drawing, beside bool) {
-	const thick = 14.0
+	const thick, space = 14.0, 10.0
 	unit, decimals := c.unit()
 	number := c.written(unit, decimals)
 	low, high := c.extremes()
 	if low == high {
 		high = 1
 	}
-	names, numbers, head := 0.0, 0.0, lineSpace
+	names, numbers, head, reach := 0.0, 0.0, lineSpace, 1.0
 	if beside {
-		head = 0
+		head, reach = 0, space/2 // the axes of the rows meet
 		for _, l := range c.Labels {
 			names = max(names, width(shorten(l, 0.4*d.Width))+gap)
 		}
@@ -324,6 +354,7 @@ func (c Chart) drawRows(d *drawing, beside bool) {
 			d.text("label", "start", left, y+lineSpace-above, shorten(l, d.Width-2*margin))
 		}
 		y += head
+		d.line("axis", x(0), y-reach, x(0), y+thick*float64(len(c.Series))+reach)
 		for j, s := range c.Series {
 			if v := s.Values[i]; known(v) {
 				d.bar(colour(c.Series, j), c.texture(j, i), x(min(v, 0)), y, math.Abs(x(v)-x(0)), thick)
@@ -331,9 +362,8 @@ func (c Chart) drawRows(d *drawing, beside bool) {
 			}
 			y += thick
 		}
-		y += gap
+		y += space
 	}
-	d.line("axis", x(0), margin, x(0), y-gap+margin)
 	d.Height = y
 }
 
@@ -356,6 +386,7 @@ func (c Chart) spark() drawing {
 	if low == high {
 		low, high = low-1, high+1
 	}
-	c.drawLines(&d, plot{left: 0, right: d.Width, top: margin, bottom: d.Height - margin, low: low, high: high, step: d.Width / float64(len(c.Labels))})
+	step := (d.Width - 2*margin) / max(1, float64(len(c.Labels)-1))
+	c.drawLines(&d, plot{left: margin - step/2, top: margin, bottom: d.Height - margin, low: low, high: high, step: step})
 	return d
 }

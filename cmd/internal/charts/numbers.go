@@ -55,8 +55,10 @@ func (c Chart) heights() [][]float64 {
 	return all
 }
 
-// extremes are the lowest and highest place that is drawn, 0 included.
+// extremes are the lowest and highest place that is drawn. 0 lies between them, except for lines that are
+// farther from it than from each other.
 func (c Chart) extremes() (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
 	for _, values := range c.heights() {
 		for _, v := range values {
 			if known(v) {
@@ -64,7 +66,10 @@ func (c Chart) extremes() (low, high float64) {
 			}
 		}
 	}
-	return low, high
+	if far := max(low, -high); c.Kind == Lines && high > low && far > high-low {
+		return low, high
+	}
+	return min(low, 0), max(high, 0)
 }
 
 // unit is what the numbers in the drawings are divided by, and the decimals of the numbers at bars and

@@ -65,7 +65,7 @@ func (d *drawing) bar(colour string, t texture, x, y, w, h float64) {
 	class := "bar " + colour
 	switch t {
 	case dotted:
-		const gap = 5.0
+		const gap = 6.0
 		for down := math.Ceil((y+1)/gap) * gap; down <= y+h-1; down += gap {
 			for along := math.Ceil((x+1)/gap) * gap; along <= x+w-1; along += gap {
 				mark(along, down, along, down)

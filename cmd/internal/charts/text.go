@@ -5,7 +5,8 @@ import (
 	"unicode"
 )
 
-// width is about that of a text in CSS pixels, rather too much than too little: the reader's font is not known.
+// width is about that of a text in CSS pixels, in a font that is wider than most:
+// the reader's is not known.
 func width(text string) float64 {
 	const size = 11.5 // as the style sheet has it
 	sum := 0.0
@@ -15,9 +16,13 @@ func width(text string) float64 {
 		case letter >= '\u2e80': // as wide as high: East Asia, and pictures
 			sum += 1.3
 		case strings.ContainsRune("ijlI.,:;'|! ()[]/", letter):
-			sum += 0.4
-		case strings.ContainsRune("mwMW@%&…", letter):
+			sum += 0.37
+		case strings.ContainsRune("rtf-", letter):
+			sum += 0.42
+		case strings.ContainsRune("mW@%…", letter):
 			sum += 1
+		case strings.ContainsRune("wM&", letter):
+			sum += 0.88
 		case unicode.IsUpper(letter):
 			sum += 0.76
 		default:
@@ -32,9 +37,11 @@ func shorten(text string, most float64) string {
 	if width(text) <= most {
 		return text
 	}
-	letters := []rune(text)
-	for len(letters) > 0 && width(string(letters))+width("…") > most {
-		letters = letters[:len(letters)-1]
+	used := width("…")
+	for i, letter := range text {
+		if used += width(string(letter)); used > most {
+			return strings.TrimRightFunc(text[:i], unicode.IsSpace) + "…"
+		}
 	}
-	return strings.TrimRightFunc(string(letters), unicode.IsSpace) + "…"
+	return text
 }
