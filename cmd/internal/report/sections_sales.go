@@ -128,7 +128,7 @@ func (l local) shares(f *figures, title string, c calendar, of func(totals) floa
 
 // makers is whose modules and inverters were sold.
 func (l local) makers(f *figures) section {
-	s := section{ID: "manufacturers", Title: l.Makers, Lead: l.between(l.MakersLead, f.shown()), Note: l.MakersNote}
+	s := section{ID: "manufacturers", Title: l.Makers, Layout: list, Lead: l.between(l.MakersLead, f.shown()), Note: l.MakersNote}
 	for _, kind := range []struct{ is, name, chart string }{{"module", l.Modules, l.ModulesChart}, {"inverter", l.Inverters, l.InvertersChart}} {
 		if len(f.Makers[kind.is]) == 0 {
 			continue
@@ -139,7 +139,9 @@ func (l local) makers(f *figures) section {
 		if kind.is == "module" {
 			columns = append(columns, l.summed(l.Power, linesPower, 1))
 		}
-		s.Tables = append(s.Tables, l.rankTable(r, kind.name, l.Maker, columns...))
+		t := l.rankTable(r, kind.name, l.Maker, columns...)
+		t.Screen = true
+		s.Tables = append(s.Tables, t)
 	}
 	if len(s.Tables) == 0 {
 		s.Empty = l.between(l.MakersEmpty, f.shown())

@@ -49,7 +49,7 @@ var english = words{
 	FunnelAnswer: "Of %s budgets of mature months, %s are won orders: %s.",
 	FunnelChart:  "Budgets by month of creation",
 	FunnelNote:   "A month is mature %d days after its end: nine of ten orders come within that time. Newer ones still change. Removed deals count as lost or cancelled.",
-	NoBudgets:    "There are no budgets.", Cohort: "Month of budget", NotWon: "Open, lost or cancelled", Conversion: "Conversion",
+	NoBudgets:    "There are no budgets.", Cohort: "Created in", NotWon: "Open, lost or cancelled", Conversion: "Conversion",
 	Mature: "Mature months", Young: "Months still young: their conversion still changes",
 
 	Pipeline: "Open budgets", PipelineAnswer: "%s open budgets amount to %s. The oldest has been in its status for %s days.",

@@ -7,7 +7,7 @@ var portuguese = words{
 
 	Months:    [12]string{"jan", "fev", "mar", "abr", "mai", "jun", "jul", "ago", "set", "out", "nov", "dez"},
 	MonthLong: "%s/%d", MonthShort: "%s/%02d", Date: "02/01/2006", Moment: "02/01/2006\u00a015:04",
-	Between: "%s a %s", UpTo: "até %s", FromDay: " (desde o dia %s)", ToDay: " (até o dia %s)", FromToDay: " (dias %s a %s)",
+	Between: "%s a %s", UpTo: "até %s", FromDay: " (desde dia %s)", ToDay: " (até dia %s)", FromToDay: " (dias %s a %s)",
 	Earlier: "Antes de %s", Later: "Depois de %s", Undated: "Sem data",
 	LastYear: "Nos últimos 12 meses", InPeriod: "No período",
 	Running:    "O último mês ainda não terminou.",
@@ -49,7 +49,7 @@ var portuguese = words{
 	FunnelAnswer: "De %s orçamentos de meses maduros, %s são pedidos ganhos: %s.",
 	FunnelChart:  "Orçamentos por mês de criação",
 	FunnelNote:   "Um mês é maduro %d dias depois de seu fim: nesse prazo chegam nove de cada dez pedidos. Os mais novos ainda mudam. Negócios removidos contam como perdidos ou cancelados.",
-	NoBudgets:    "Não há orçamentos.", Cohort: "Mês do orçamento", NotWon: "Em aberto, perdidos ou cancelados", Conversion: "Conversão",
+	NoBudgets:    "Não há orçamentos.", Cohort: "Criados em", NotWon: "Em aberto, perdidos ou cancelados", Conversion: "Conversão",
 	Mature: "Meses maduros", Young: "Meses ainda novos: a conversão ainda muda",
 
 	Pipeline: "Orçamentos em aberto", PipelineAnswer: "%s orçamentos em aberto somam %s. O mais antigo está há %s dias na mesma situação.",
