@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 
 	"solarmirror/cmd/internal/charts"
 )
@@ -64,7 +65,7 @@ func (l local) margins(f *figures) section {
 	case all == nil:
 		s.Empty = l.NoOrders
 		return s
-	case !(all.at(netWithCost) != 0): // also where it is not known
+	case !(math.Abs(all.at(netWithCost)) > 0): // also where it is not known
 		s.Empty = l.NoCost
 		return s
 	}
@@ -108,7 +109,7 @@ func (l local) freight(f *figures) section {
 	case all.at(orders) == 0:
 		s.Empty = l.NoOrders
 		return s
-	case !(all.at(freightOf) != 0): // also where it is not known
+	case !(math.Abs(all.at(freightOf)) > 0): // also where it is not known
 		s.Empty = l.NoFreight
 		return s
 	}
