@@ -33,7 +33,7 @@ func (l local) addCards(p *page, f *figures) error {
 	p.Period = l.between(l.CardsPeriod, shown)
 	earlier := shown.yearEarlier()
 	var soldBefore, linesBefore totals
-	if first := firstName(f.Orders); first != "" && first <= earlier.first {
+	if f.knows(earlier) {
 		soldBefore, linesBefore = sum(f.Orders, earlier), sum(f.Lines, earlier)
 	}
 	if soldBefore.at(orders) == 0 {

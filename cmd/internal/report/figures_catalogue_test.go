@@ -26,7 +26,7 @@ func (c comparison) checkPrices(t *testing.T) {
 	}
 	want := ask(t, c.db, `SELECT e.name || '|' || p.product_code || '|' || price_name || '|' || date(changed_at, '-3 hours'), old_value, new_value, change `+changes+`
 		ORDER BY abs(change) DESC NULLS LAST, p.product_code, price_name, changed_at`)
-	a := ask(t, c.db, "SELECT '', count(*), total(change > 0), total(change < 0) "+changes)[0]
+	a := ask(t, c.db, "SELECT '', total(change > 0), total(change < 0), count(*) "+changes)[0]
 	sameRow(t, c.language, c.answer(t, "prices", c.words.PricesAnswer), a.numbers...)
 	rows := c.sections["prices"].table(t, 0).rows
 	if len(rows) != min(12, len(want)) {

@@ -30,7 +30,7 @@ func (c comparison) checkFunnel(t *testing.T) {
 	if len(askAny(t, c.db, "SELECT '', 1 FROM "+old)) > 0 {
 		c.last = min(c.last, mature)
 		c.byMonth(t, "funnel", 0, old, figures)
-		a := ask(t, c.db, "SELECT '', sum(budgets), sum(won), 1.0 * sum(won) / sum(budgets) FROM "+old)[0]
+		a := ask(t, c.db, "SELECT '', 1.0 * sum(won) / sum(budgets), sum(won), sum(budgets) FROM "+old)[0]
 		sameRow(t, c.language, c.answer(t, "funnel", c.words.FunnelAnswer), a.numbers...)
 		index++
 	}
@@ -81,7 +81,7 @@ func (c comparison) checkPipeline(t *testing.T) {
 	}
 	total := rows[len(rows)-1]
 	sameRow(t, c.language, append(total[:4:4], total[5]), all.deals, all.value, all.power, all.oldest)
-	sameRow(t, c.language, c.answer(t, "pipeline", c.words.PipelineAnswer), all.deals, all.value, all.oldest)
+	sameRow(t, c.language, c.answer(t, "pipeline", c.words.PipelineAnswer), all.value, all.deals, all.oldest)
 	if c.name == "none" {
 		sameRow(t, c.language, total[:4], ask(t, c.db, "SELECT '', sum(deals), sum(value), sum(power_kwp) FROM bi_pipeline")[0].numbers...)
 	}
@@ -126,7 +126,7 @@ func (c comparison) checkPayments(t *testing.T) {
 		sameRow(t, c.language, append([]string{"all"}, rows[len(want)][2:4]...), sum.numbers...)
 	}
 	sold := ask(t, c.db, "SELECT '', sum(final_value) FROM bi_requests WHERE deal_class = 'won' AND "+c.asked("order_date"))[0]
-	sameRow(t, c.language, c.answer(t, "payments", c.words.PaymentsAnswer), append(all.numbers, all.numbers[1]/sold.numbers[0])...)
+	sameRow(t, c.language, c.answer(t, "payments", c.words.PaymentsAnswer), all.numbers[1], all.numbers[0], all.numbers[1]/sold.numbers[0])
 }
 
 // day writes a day as the language does.

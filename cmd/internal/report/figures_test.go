@@ -301,16 +301,22 @@ func (c comparison) checkRevenue(t *testing.T) {
 	if want := c.to[8:]; c.to[5:7] != "12" && !strings.Contains(gaps[1], want) {
 		t.Errorf("%s does not say that the days end on %s", gaps[1], want)
 	}
-	earlier := fmt.Sprintf("%d%s", int(c.to[3]-'0')+2020-1, c.to[4:])
 	const value, orders = "coalesce(" + wonValue + ", CASE WHEN count(*) = 0 THEN 0 END)", wonOrders
 	sameRow(t, c.language, gaps[1:4], ask(t, c.db, "SELECT '', "+value+", "+orders+" FROM bi_requests WHERE is_order = 1 AND "+c.within(month, c.to))[0].numbers...)
-	sameRow(t, c.language, append([]string{"a year earlier"}, gaps[4:6]...), ask(t, c.db,
-		"SELECT '', "+value+", "+orders+" FROM bi_requests WHERE is_order = 1 AND "+c.within(earlier[:4]+month[4:], earlier))[0].numbers...)
 	lost := ask(t, c.db, "SELECT '', sum(final_value), count(*), sum(final_value) / (SELECT sum(final_value) FROM bi_requests WHERE is_order = 1 AND "+c.within(c.from, c.to)+
 		") FROM bi_requests WHERE deal_class = 'cancelled' AND "+c.within(c.from, c.to))[0].numbers
 	if lost[1] > 0 {
 		sameRow(t, c.language, c.answer(t, "revenue", c.words.CancelledAnswer)[1:], lost...)
 	}
+	earlier := fmt.Sprintf("%d%s", int(c.to[3]-'0')+2020-1, c.to[4:])
+	if first := ask(t, c.db, "SELECT min(order_date), 0 FROM bi_requests WHERE is_order = 1 AND "+c.who())[0].name; first > earlier[:4]+month[4:] {
+		if strings.Contains(c.sections["revenue"].text, c.words.RevenueBefore[:10]) {
+			t.Errorf("it is compared with days before the first order, %s", first)
+		}
+		return
+	}
+	sameRow(t, c.language, c.answer(t, "revenue", c.words.RevenueBefore), ask(t, c.db,
+		"SELECT '', "+value+", "+orders+" FROM bi_requests WHERE is_order = 1 AND "+c.within(earlier[:4]+month[4:], earlier))[0].numbers...)
 }
 
 func (c comparison) checkMargin(t *testing.T) {

@@ -25,7 +25,7 @@ func (l local) prices(f *figures) section {
 		s.Empty = l.between(l.NoPrices, f.recent())
 		return s
 	}
-	s.Answer = fmt.Sprintf(l.PricesAnswer, l.count(f.Prices.All), l.count(f.Prices.Up), l.count(f.Prices.Down))
+	s.Answer = fmt.Sprintf(l.PricesAnswer, l.count(f.Prices.Up), l.count(f.Prices.Down), l.count(f.Prices.All))
 	columns := numbers(l.Product, l.Code, l.WhichPrice, l.OldPrice, l.NewPrice, l.Change, l.ChangedOn)
 	columns[1].Words, columns[2].Words = true, true
 	t := table{Caption: l.PricesTable, Columns: columns}

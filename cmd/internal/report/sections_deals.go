@@ -54,7 +54,7 @@ func (l local) funnel(f *figures) section {
 	s.Charts = []charts.Chart{chart}
 	if len(old) > 0 {
 		c := newCalendar(old, min(last, mature), monthsShown-chart.Unfinished)
-		s.Answer = fmt.Sprintf(l.FunnelAnswer, l.number(c.all().at(budgets), 0), l.number(c.all().at(won), 0), l.percent(conversion(c.all()), 1))
+		s.Answer = fmt.Sprintf(l.FunnelAnswer, l.percent(conversion(c.all()), 1), l.number(c.all().at(won), 0), l.number(c.all().at(budgets), 0))
 		s.Tables = append(s.Tables, l.calendarTable(f, c, l.Mature, l.Cohort, columns...))
 	}
 	if len(young) > 0 {
@@ -87,7 +87,7 @@ func (l local) pipeline(f *figures) section {
 		t.Rows = append(t.Rows, l.queueRow(status, q.Sums, l.median(q.Days, int64(q.Sums.at(openDeals))), q.Oldest))
 	}
 	t.Total = l.queueRow(l.Total, all, "", oldest)
-	s.Answer = fmt.Sprintf(l.PipelineAnswer, l.number(all.at(openDeals), 0), l.number(all.at(openValue), 0), l.number(oldest, 0))
+	s.Answer = fmt.Sprintf(l.PipelineAnswer, l.number(all.at(openValue), 0), l.number(all.at(openDeals), 0), l.number(oldest, 0))
 	s.Charts = []charts.Chart{l.bars(l.PipelineChart, labels, values)}
 	s.Tables = []table{t}
 	return s
@@ -125,7 +125,7 @@ func (l local) payments(f *figures) section {
 		return s
 	}
 	t.Total = []string{l.Total, "", l.number(waiting.at(0), 0), l.number(waiting.at(1), 0), l.day(oldest), l.daysSince(f, oldest)}
-	s.Answer = fmt.Sprintf(l.PaymentsAnswer, l.number(waiting.at(0), 0), l.number(waiting.at(1), 0), l.percent(over(waiting.at(1), all.at(1)), 1))
+	s.Answer = fmt.Sprintf(l.PaymentsAnswer, l.number(waiting.at(1), 0), l.number(waiting.at(0), 0), l.percent(over(waiting.at(1), all.at(1)), 1))
 	s.Tables = []table{t}
 	return s
 }

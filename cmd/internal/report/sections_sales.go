@@ -12,6 +12,13 @@ func (f *figures) salesByMonth() calendar {
 	return newCalendar(byMonth(f.Orders, f.bounds()), f.lastDay()[:7], monthsShown)
 }
 
+// knows reports whether the first order is not later than the first of some days. Before it there may
+// have been orders that the platform does not show.
+func (f *figures) knows(days span) bool {
+	first := firstName(f.Orders)
+	return first != "" && first <= days.first
+}
+
 // monthly is a chart of a calendar.
 func (l local) monthly(f *figures, title string, kind charts.Kind, c calendar, series ...charts.Series) charts.Chart {
 	return charts.Chart{Title: title, Kind: kind, Labels: l.shortMonths(c.period), Series: series, Unfinished: f.unfinished()}
@@ -39,9 +46,12 @@ func (l local) revenue(f *figures) section {
 		s.Lead += " " + l.Running
 	}
 	month := span{max(f.lastDay()[:7]+"-01", f.Since), f.lastDay()}
-	now, before := sum(f.Orders, month), sum(f.Orders, month.yearEarlier())
-	s.Answer = fmt.Sprintf(l.RevenueAnswer, l.monthRow(f, c.last), l.number(now.at(value), 0), l.number(now.at(orders), 0),
-		l.number(before.at(value), 0), l.number(before.at(orders), 0))
+	now := sum(f.Orders, month)
+	s.Answer = fmt.Sprintf(l.RevenueAnswer, l.monthRow(f, c.last), l.number(now.at(value), 0), l.number(now.at(orders), 0))
+	if earlier := month.yearEarlier(); f.knows(earlier) {
+		before := sum(f.Orders, earlier)
+		s.Answer += " " + fmt.Sprintf(l.RevenueBefore, l.number(before.at(value), 0), l.number(before.at(orders), 0))
+	}
 	if span := sum(f.Orders, f.shown()); span.at(cancelled) > 0 {
 		s.Answer += " " + fmt.Sprintf(l.CancelledAnswer, l.inPeriod(f), l.number(span.at(cancelledValue), 0), l.number(span.at(cancelled), 0), l.percent(cancelledShare(span), 1))
 	}

@@ -20,7 +20,7 @@ type words struct {
 	CancelledOrders, CancelledValue, NoOrdersBetween, StatusName, NoStatus, OpenDays, Days, Code string
 	Product, TopThree                                                                            string
 
-	Revenue, RevenueLead, RevenueAnswer, CancelledAnswer, RevenueChart, PowerChart, RevenueNote string
+	Revenue, RevenueLead, RevenueAnswer, RevenueBefore, CancelledAnswer, RevenueChart, PowerChart, RevenueNote string
 
 	Margin, MarginLead, MarginAnswer, MarginChart, MarginMakers, MarginNote, NoCost string
 	ByMonth, ByMaker, Net, CostKnown, MarginRate                                    string

@@ -33,8 +33,9 @@ var english = words{
 	TopThree: "%s, %s and %s make up %s of the value.",
 
 	Revenue: "Revenue and power by month", RevenueLead: "Won orders by the month of the order, with the cancelled ones beside them.",
-	RevenueAnswer:   "In %s: %s in %s orders. On the same days a year earlier: %s in %s.",
-	CancelledAnswer: "%s, %s in %s orders was cancelled, %s of the ordered value.",
+	RevenueAnswer:   "In %s: %s (orders: %s).",
+	RevenueBefore:   "On the same days a year earlier: %s (orders: %s).",
+	CancelledAnswer: "%s, %s was cancelled (orders: %s), or %s of the ordered value.",
 	RevenueChart:    "Final value of orders by month", PowerChart: "Power of won orders by month, in kWp",
 	RevenueNote: "Power and value per Wp are those of won orders. The value per Wp is over those with both a value and power.",
 
@@ -46,17 +47,17 @@ var english = words{
 	ByMonth:    "By month", ByMaker: "By manufacturer", Net: "Value of products", CostKnown: "Cost known", MarginRate: "Rate",
 
 	Funnel: "From budget to order", FunnelLead: "Budgets by the month of their creation, and what became of them.",
-	FunnelAnswer: "Of %s budgets of mature months, %s are won orders: %s.",
+	FunnelAnswer: "Of the budgets of mature months, %s are won orders (%s of %s).",
 	FunnelChart:  "Budgets by month of creation",
 	FunnelNote:   "A month is mature %d days after its end: nine of ten orders come within that time. Newer ones still change. Removed deals count as lost or cancelled.",
 	NoBudgets:    "There are no budgets.", Cohort: "Created in", NotWon: "Open, lost or cancelled", Conversion: "Conversion",
 	Mature: "Mature months", Young: "Months still young: their conversion still changes",
 
-	Pipeline: "Open budgets", PipelineAnswer: "%s open budgets amount to %s. The oldest has been in its status for %s days.",
+	Pipeline: "Open budgets", PipelineAnswer: "Open: %s (budgets: %s). Days of the oldest in its status: %s.",
 	PipelineChart: "Open value by status", PipelineTable: "Open budgets by status",
 	PipelineNote: "Days since the status was first seen.", NoPipeline: "There are no open budgets.", Oldest: "Days of the oldest",
 
-	Payments: "Payments to come", PaymentsAnswer: "%s won orders have not been paid yet: %s, or %s of the value won.",
+	Payments: "Payments to come", PaymentsAnswer: "Not paid yet: %s (orders: %s), or %s of the value sold.",
 	PaymentsTable: "Won orders without a received payment", PaymentsNote: "The platform gives the status of the payment; this is everything that is not “received”.",
 	AllPaid: "All won orders are paid.", PaymentType: "Means", PaymentStatus: "Status", OldestOrder: "Oldest order",
 	PaymentTypes: map[string]string{
@@ -72,7 +73,7 @@ var english = words{
 	FreightNote: "Won orders with a final value and a freight price.", FreightPrice: "Freight", NoFreight: "No freight price is known of the won orders.",
 
 	Prices: "Price changes", PricesLead: "Sales and cost prices of the catalogue that changed from %s to %s.",
-	PricesAnswer: "%s changes: %s up, %s down.", PricesTable: "The largest changes",
+	PricesAnswer: "Up: %s. Down: %s. Changes in all: %s.", PricesTable: "The largest changes",
 	PricesNote: "The platform shows present prices only; the day is that on which the change was noticed.",
 	NoPrices:   "No price change was noticed from %s to %s.", WhichPrice: "Price", SalesPrice: "sale", CostPrice: "cost",
 	OldPrice: "Before", NewPrice: "After", Change: "Change", ChangedOn: "Noticed on",
@@ -98,7 +99,7 @@ var english = words{
 	LeadTimeNames: [3]string{"Budget to order", "Order to billing", "Budget to billing"},
 
 	Stock: "Stock: what runs out next", StockLead: "How long the free stock of each item at each centre lasts if it sells as in the 90 days up to %s.",
-	StockAnswer: "%s items have run out and %s run out within 30 days.",
+	StockAnswer: "Items that have run out: %s. That run out within 30 days: %s.",
 	StockEmpty:  "There is no stock that sold in the last 90 days.", StockChart: "Items by how long their stock lasts",
 	StockNote: "Free is what is in stock and not reserved. An item counts once at each centre. Left out, not sold in 90 days or of unknown stock: %s.",
 	Items:     "Items", Cover: "Lasts", BelowMinimum: "Below minimum",

@@ -33,8 +33,9 @@ var portuguese = words{
 	TopThree: "%s, %s e %s somam %s do valor.",
 
 	Revenue: "Receita e potência por mês", RevenueLead: "Pedidos ganhos pelo mês do pedido, com os cancelados ao lado.",
-	RevenueAnswer:   "Em %s: %s em %s pedidos. Nos mesmos dias do ano anterior: %s em %s.",
-	CancelledAnswer: "%s foram cancelados %s em %s pedidos, %s do valor pedido.",
+	RevenueAnswer:   "Em %s: %s (pedidos: %s).",
+	RevenueBefore:   "Nos mesmos dias do ano anterior: %s (pedidos: %s).",
+	CancelledAnswer: "%s foram cancelados %s (pedidos: %s), ou %s do valor pedido.",
 	RevenueChart:    "Valor final dos pedidos por mês", PowerChart: "Potência dos pedidos ganhos por mês, em kWp",
 	RevenueNote: "Potência e valor por Wp são dos pedidos ganhos. O valor por Wp considera os que têm valor e potência.",
 
@@ -46,17 +47,17 @@ var portuguese = words{
 	ByMonth:    "Por mês", ByMaker: "Por fabricante", Net: "Valor dos produtos", CostKnown: "Com custo conhecido", MarginRate: "Taxa",
 
 	Funnel: "Do orçamento ao pedido", FunnelLead: "Orçamentos pelo mês em que foram criados, e o que é deles hoje.",
-	FunnelAnswer: "De %s orçamentos de meses maduros, %s são pedidos ganhos: %s.",
+	FunnelAnswer: "Dos orçamentos de meses maduros, %s são pedidos ganhos (%s de %s).",
 	FunnelChart:  "Orçamentos por mês de criação",
 	FunnelNote:   "Um mês é maduro %d dias depois de seu fim: nesse prazo chegam nove de cada dez pedidos. Os mais novos ainda mudam. Negócios removidos contam como perdidos ou cancelados.",
 	NoBudgets:    "Não há orçamentos.", Cohort: "Criados em", NotWon: "Em aberto, perdidos ou cancelados", Conversion: "Conversão",
 	Mature: "Meses maduros", Young: "Meses ainda novos: a conversão ainda muda",
 
-	Pipeline: "Orçamentos em aberto", PipelineAnswer: "%s orçamentos em aberto somam %s. O mais antigo está há %s dias na mesma situação.",
+	Pipeline: "Orçamentos em aberto", PipelineAnswer: "Em aberto: %s (orçamentos: %s). Dias do mais antigo na mesma situação: %s.",
 	PipelineChart: "Valor em aberto por situação", PipelineTable: "Orçamentos em aberto por situação",
 	PipelineNote: "Dias desde que a situação foi observada.", NoPipeline: "Não há orçamentos em aberto.", Oldest: "Dias do mais antigo",
 
-	Payments: "Pagamentos a receber", PaymentsAnswer: "%s pedidos ganhos ainda não foram pagos: %s, ou %s do valor ganho.",
+	Payments: "Pagamentos a receber", PaymentsAnswer: "Ainda não pagos: %s (pedidos: %s), ou %s do valor vendido.",
 	PaymentsTable: "Pedidos ganhos sem pagamento recebido", PaymentsNote: "A plataforma informa a situação do pagamento; aqui está tudo o que não é “recebido”.",
 	AllPaid: "Todos os pedidos ganhos estão pagos.", PaymentType: "Meio", PaymentStatus: "Situação", OldestOrder: "Pedido mais antigo",
 	PaymentTypes: map[string]string{
@@ -72,7 +73,7 @@ var portuguese = words{
 	FreightNote: "Pedidos ganhos que têm valor final e frete.", FreightPrice: "Frete", NoFreight: "Não há frete conhecido dos pedidos ganhos.",
 
 	Prices: "Mudanças de preço", PricesLead: "Preços de venda e de custo do catálogo que mudaram de %s a %s.",
-	PricesAnswer: "%s mudanças: %s para cima, %s para baixo.", PricesTable: "As maiores mudanças",
+	PricesAnswer: "Para cima: %s. Para baixo: %s. Mudanças ao todo: %s.", PricesTable: "As maiores mudanças",
 	PricesNote: "A plataforma só mostra o preço atual; o dia é aquele em que a mudança foi notada.",
 	NoPrices:   "Nenhuma mudança de preço foi notada de %s a %s.", WhichPrice: "Preço", SalesPrice: "venda", CostPrice: "custo",
 	OldPrice: "Antes", NewPrice: "Depois", Change: "Variação", ChangedOn: "Notada em",
@@ -98,7 +99,7 @@ var portuguese = words{
 	LeadTimeNames: [3]string{"Do orçamento ao pedido", "Do pedido ao faturamento", "Do orçamento ao faturamento"},
 
 	Stock: "Estoque: o que acaba primeiro", StockLead: "Quanto dura o estoque livre de cada item em cada centro, se vender como nos 90 dias até %s.",
-	StockAnswer: "%s itens já acabaram e %s acabam em até 30 dias.",
+	StockAnswer: "Itens que já acabaram: %s. Que acabam em até 30 dias: %s.",
 	StockEmpty:  "Não há estoque com vendas nos últimos 90 dias.", StockChart: "Itens por duração do estoque",
 	StockNote: "Livre é o que está em estoque e não reservado. Um item conta uma vez em cada centro. Ficam de fora, sem vendas em 90 dias ou de estoque desconhecido: %s.",
 	Items:     "Itens", Cover: "Duração", BelowMinimum: "Abaixo do mínimo",
