@@ -39,7 +39,7 @@ func (c Chart) draw(on sheet) drawing {
 // texture is that of point i of series s. Two colours of a stack are told apart without.
 func (c Chart) texture(s, i int) texture {
 	switch {
-	case i >= len(c.Labels)-c.unfinished():
+	case i >= len(c.Labels)-c.Unfinished:
 		return hatched
 	case c.Kind == StackedBars && len(c.Series) > 2:
 		return texture(s % int(stackTextures))
@@ -106,7 +106,7 @@ func (c Chart) drawColumns(d *drawing) {
 
 	for _, v := range at {
 		d.line("grid", p.left, p.y(v), p.right, p.y(v))
-		d.text("label", "end", p.left-gap, p.y(v)+4, number(v))
+		d.text("", "end", p.left-gap, p.y(v)+4, number(v))
 	}
 	switch c.Kind {
 	case Lines:
@@ -316,7 +316,7 @@ func (c Chart) nameColumns(d *drawing, p plot) {
 		half := width(names[i]) / 2
 		x := min(max(p.x(i), half), d.Width-half)
 		if x+half < left {
-			d.text("label", "middle", x, d.Height-above, names[i])
+			d.text("", "middle", x, d.Height-above, names[i])
 			left = x - half
 		}
 	}
@@ -341,17 +341,19 @@ func (c Chart) drawRows(d *drawing, beside bool) {
 	}
 	for _, s := range c.Series {
 		for _, v := range s.Values {
-			numbers = max(numbers, width(number(v)))
+			if known(v) {
+				numbers = max(numbers, width(number(v)))
+			}
 		}
 	}
 	left, right := margin+names, d.Width-margin-numbers-gap
 	x := func(v float64) float64 { return left + (v-low)/(high-low)*(right-left) }
-	y := margin
+	y := space / 2
 	for i, l := range c.Labels {
 		if beside {
-			d.text("label", "end", left-gap, y+(thick*float64(len(c.Series)))/2+4, shorten(l, names-gap))
+			d.text("", "end", left-gap, y+(thick*float64(len(c.Series)))/2+4, shorten(l, names-gap))
 		} else {
-			d.text("label", "start", left, y+lineSpace-above, shorten(l, d.Width-2*margin))
+			d.text("", "start", left, y+lineSpace-above, shorten(l, d.Width-2*margin))
 		}
 		y += head
 		d.line("axis", x(0), y-reach, x(0), y+thick*float64(len(c.Series))+reach)

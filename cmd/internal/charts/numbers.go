@@ -7,9 +7,6 @@ import (
 	"strings"
 )
 
-// unfinished is c.Unfinished within bounds.
-func (c Chart) unfinished() int { return min(max(c.Unfinished, 0), len(c.Labels)) }
-
 // value is v as it stands in the table.
 func (c Chart) value(v float64) string {
 	if !known(v) {
@@ -66,7 +63,7 @@ func (c Chart) extremes() (low, high float64) {
 			}
 		}
 	}
-	if far := max(low, -high); c.Kind == Lines && high > low && far > high-low {
+	if far := max(low, -high); c.Kind == Lines && far > high-low && high-low > far/1e6 {
 		return low, high
 	}
 	return min(low, 0), max(high, 0)
@@ -80,7 +77,7 @@ func (c Chart) unit() (unit float64, decimals int) {
 		for i, v := range values {
 			if size := math.Abs(v); known(v) && size > 0 {
 				most = max(most, size)
-				if i < len(values)-c.unfinished() {
+				if i < len(values)-c.Unfinished {
 					least = min(least, size)
 				}
 			}
@@ -137,7 +134,7 @@ func (c Chart) describe() string {
 				continue
 			}
 			last = i
-			if i >= len(s.Values)-c.unfinished() && highest >= 0 {
+			if i >= len(s.Values)-c.Unfinished && highest >= 0 {
 				continue // what is not finished is no record
 			}
 			if highest < 0 || v > s.Values[highest] {
@@ -163,7 +160,7 @@ func (c Chart) describe() string {
 		}
 		said = append(said, text)
 	}
-	if n := c.unfinished(); n > 0 {
+	if n := c.Unfinished; n > 0 {
 		said = append(said, fmt.Sprintf("%s: %s.", w.StillOpen, strings.Join(c.Labels[len(c.Labels)-n:], ", ")))
 	}
 	return strings.Join(said, " ")
