@@ -115,7 +115,7 @@ func (c Chart) Spark() (template.HTML, error) {
 
 // checked returns c with bounds kept and with what cannot be drawn missing.
 func (c Chart) checked() (Chart, error) {
-	c.Unfinished = min(max(c.Unfinished, 0), len(c.Labels))
+	c.Unfinished, c.Decimals = min(max(c.Unfinished, 0), len(c.Labels)), min(max(c.Decimals, 0), 9)
 	c.Series = slices.Clone(c.Series)
 	for i, s := range c.Series {
 		if len(s.Values) != len(c.Labels) {

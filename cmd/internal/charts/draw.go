@@ -78,12 +78,8 @@ func (c Chart) drawColumns(d *drawing) {
 	}
 	var at []float64 // the ticks
 	if !p.labelled || stacked {
-		least := 0.0
-		if c.Decimals == 0 {
-			least = 1
-		}
 		var step float64
-		p.low, p.high, step = ticks(low, high, least)
+		p.low, p.high, step = ticks(low, high, math.Pow10(-c.Decimals))
 		needed := max(0, int(-math.Floor(math.Log10(step/unit)+1e-9)))
 		if p.labelled || c.Kind == Lines {
 			needed = max(needed, decimals)
@@ -296,10 +292,12 @@ func (c Chart) nameLines(d *drawing, p plot, ends []lineEnd) {
 	for i, e := range ends {
 		highest := p.top + float64(len(ends)-1-i)*lineSpace // leaves room for those above
 		y = max(min(y-lineSpace, p.y(e.value)), highest)
+		x := p.x(e.point) + gap
 		if len(ends) > 1 {
-			d.line("leader "+e.colour, p.x(e.point)+above, p.y(e.value), p.right+gap, y)
+			d.line("leader "+e.colour, x, p.y(e.value), p.right+gap, y)
+			x = p.right + gap + margin
 		}
-		d.text("number", "start", p.right+gap+margin, y+margin, e.text)
+		d.text("number", "start", x, y+margin, e.text)
 	}
 }
 
@@ -332,11 +330,11 @@ func (c Chart) drawRows(d *drawing, beside bool) {
 	if low == high {
 		high = 1
 	}
-	names, numbers, head, reach := 0.0, 0.0, lineSpace, 1.0
+	left, numbers, head, reach := margin, 0.0, lineSpace, 1.0
 	if beside {
 		head, reach = 0, space/2 // the axes of the rows meet
 		for _, l := range c.Labels {
-			names = max(names, width(shorten(l, 0.4*d.Width))+gap)
+			left = max(left, margin+width(shorten(l, 0.4*d.Width))+gap)
 		}
 	}
 	for _, s := range c.Series {
@@ -346,12 +344,12 @@ func (c Chart) drawRows(d *drawing, beside bool) {
 			}
 		}
 	}
-	left, right := margin+names, d.Width-margin-numbers-gap
+	right := d.Width - margin - numbers - gap
 	x := func(v float64) float64 { return left + (v-low)/(high-low)*(right-left) }
 	y := space / 2
 	for i, l := range c.Labels {
 		if beside {
-			d.text("", "end", left-gap, y+(thick*float64(len(c.Series)))/2+4, shorten(l, names-gap))
+			d.text("", "end", left-gap, y+(thick*float64(len(c.Series)))/2+4, shorten(l, 0.4*d.Width))
 		} else {
 			d.text("", "start", left, y+lineSpace-above, shorten(l, d.Width-2*margin))
 		}

@@ -15,12 +15,12 @@ import (
 // anyChart draws charts with bad values, long names and every setting.
 func anyChart(t *rapid.T) Chart {
 	values := rapid.OneOf(rapid.Float64Range(-1e4, 1e7), rapid.Float64Range(0, 20),
-		rapid.SampledFrom([]float64{0, 0, Missing, math.Inf(1), math.Inf(-1), 1e308, -1e308, 1e15, -1e15, 5e-324, 1, 100}))
+		rapid.SampledFrom([]float64{0, 0, Missing, math.Inf(1), math.Inf(-1), 1e308, -1e308, 1e15, -1e15, 5e-324, 1e-9, 1, 100}))
 	names := rapid.OneOf(rapid.StringMatching(`[A-Z][a-z]{2}/2[0-9]`), rapid.StringN(0, 90, -1), rapid.Just("شركة الطاقة الشمسية المتحدة للأنظمة الكهروضوئية"))
 	c := Chart{
 		Title: "t", Kind: rapid.SampledFrom([]Kind{Bars, StackedBars, HorizontalBars, Lines}).Draw(t, "kind"),
 		Labels:     rapid.SliceOfN(names, 1, 40).Draw(t, "labels"),
-		Unfinished: rapid.IntRange(-1, 41).Draw(t, "unfinished"), Decimals: rapid.IntRange(0, 3).Draw(t, "decimals"),
+		Unfinished: rapid.IntRange(-1, 41).Draw(t, "unfinished"), Decimals: rapid.IntRange(-1, 10).Draw(t, "decimals"),
 		Unit: rapid.SampledFrom([]string{"", "%", "R$"}).Draw(t, "unit"),
 	}
 	for range rapid.IntRange(1, 6).Draw(t, "series") {
@@ -97,12 +97,11 @@ func TestBarsAreAsLongAsTheirValues(t *testing.T) {
 		}
 		for _, on := range []sheet{wide, narrow} {
 			list := bars(t, c, c.draw(on))
-			longest, scale := 0.0, 0.0
+			greatest, longest := math.SmallestNonzeroFloat64, 0.0
 			for _, b := range list {
-				if size := math.Abs(b.value); size > longest {
-					longest, scale = size, max(b.h, 0)/size
-					if c.Kind == HorizontalBars {
-						scale = b.w / size
+				if size := math.Abs(b.value); size >= greatest {
+					if greatest, longest = size, b.h; c.Kind == HorizontalBars {
+						longest = b.w
 					}
 				}
 			}
@@ -116,8 +115,8 @@ func TestBarsAreAsLongAsTheirValues(t *testing.T) {
 						zero += b.w
 					}
 				}
-				if math.Abs(length-math.Abs(b.value)*scale) > 0.11 {
-					t.Fatalf("%v is drawn %v long, at %v a unit", b.value, length, scale)
+				if math.Abs(length-math.Abs(b.value)/greatest*longest) > 0.11 {
+					t.Fatalf("%v is drawn %v long, and %v %v", b.value, length, greatest, longest)
 				}
 				if axis := zeroOf(t, c, c.draw(on)); c.Kind != StackedBars && math.Abs(zero-axis) > 0.21 {
 					t.Fatalf("%v begins at %v, the axis is at %v", b.value, zero, axis)
