@@ -120,7 +120,8 @@ func ticks(low, high, least float64) (from, to, step float64) {
 			step = power * times
 		}
 	}
-	return math.Floor(low/step+tolerance) * step, math.Ceil(high/step-tolerance) * step, step
+	from = math.Floor(low/step+tolerance) * step
+	return from, max(math.Ceil(high/step-tolerance)*step, from+step), step
 }
 
 // describe says in words what matters in the drawing.
