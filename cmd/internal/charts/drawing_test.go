@@ -314,3 +314,54 @@ func TestColoursDifferInGrey(t *testing.T) {
 		}
 	}
 }
+
+// TestStacksOfThreeHaveTextures, in the drawing and in the legend alike.
+func TestStacksOfThreeHaveTextures(t *testing.T) {
+	t.Parallel()
+	c := Chart{Kind: StackedBars, Labels: []string{"a"}, Series: []Series{{Values: []float64{9}}, {Values: []float64{9}}}}
+	for want := range 2 {
+		html := render(t, c)
+		for _, class := range []string{`class="dots"`, `class="stripes"`} {
+			if n := strings.Count(html, class); n != 3*want { // wide, narrow, legend
+				t.Errorf("%d series: %s stands there %d times, want %d", len(c.Series), class, n, 3*want)
+			}
+		}
+		c.Series = append(c.Series, Series{Values: []float64{9}})
+	}
+}
+
+// TestAxisBegins at zero for bars; lines far from it have an axis of their own.
+func TestAxisBegins(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[Kind]float64{Bars: 0, StackedBars: 0, HorizontalBars: 0, Lines: 16} {
+		c := Chart{Kind: kind, Labels: []string{"a", "b"}, Series: []Series{{Values: []float64{16, 21}}}}
+		if low, _ := c.extremes(); low != want {
+			t.Errorf("kind %d begins at %v, want %v", kind, low, want)
+		}
+	}
+}
+
+// TestNumbersKeepClearOfTheLine: below it in a valley, else above; on a slope at the side that is free.
+func TestNumbersKeepClearOfTheLine(t *testing.T) {
+	t.Parallel()
+	p := plot{right: 400, bottom: 200, high: 200, step: 100}
+	values := []float64{100, 50, 150, 195, 100, 40, Missing}
+	anchors, below := []string{"middle", "middle", "end", "middle", "start", "middle"}, []bool{false, true, false, false, false, true}
+	for i := range anchors {
+		anchor, _, y := p.besideLine(values, i)
+		if anchor != anchors[i] || (y > p.y(values[i])) != below[i] {
+			t.Errorf("point %d: %s, below: %v, want %s, %v", i, anchor, y > p.y(values[i]), anchors[i], below[i])
+		}
+	}
+}
+
+// TestValuesNobodyHas are gaps in the drawing and dashes in the table.
+func TestValuesNobodyHas(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []Kind{Bars, StackedBars, HorizontalBars, Lines} {
+		html := render(t, Chart{Kind: kind, Labels: []string{"a", "b", "c", "d", "e"}, Series: []Series{{Values: []float64{math.Inf(1), math.Inf(-1), 1e308, Missing, 3}}}})
+		if strings.Count(html, ">–</td>") != 4 || strings.Count(html, `class="number" x=`) != 2 || strings.Contains(html, "Inf") || strings.Contains(html, "NaN") {
+			t.Errorf("kind %d: %s", kind, html)
+		}
+	}
+}
