@@ -112,7 +112,7 @@ func (c Chart) drawColumns(d *drawing) {
 	default:
 		c.drawBars(d, p)
 	}
-	if p.low <= 0 {
+	if p.low <= 0 && p.high >= 0 {
 		d.line("axis", p.left, p.y(0), p.right, p.y(0))
 	}
 	if p.labelled {
@@ -310,13 +310,9 @@ func (c Chart) nameColumns(d *drawing, p plot) {
 	}
 	outside := max(0, widest/2-p.step/2-(d.Width-p.right)) // of the last one, which moves to the left
 	every := max(1, int(math.Ceil((widest+margin+outside)/p.step)))
-	for i, left := len(names)-1, d.Width+gap; i >= 0; i -= every {
+	for i := len(names) - 1; i >= 0; i -= every {
 		half := width(names[i]) / 2
-		x := min(max(p.x(i), half), d.Width-half)
-		if x+half < left {
-			d.text("", "middle", x, d.Height-above, names[i])
-			left = x - half
-		}
+		d.text("", "middle", min(max(p.x(i), half), d.Width-half), d.Height-above, names[i])
 	}
 }
 

@@ -25,31 +25,27 @@ func (c Chart) written(unit float64, decimals int) func(float64) string {
 }
 
 // heights are the values that are drawn, each at its label: those of a stack are added up.
-func (c Chart) heights() [][]float64 {
-	var all [][]float64
-	below, above := make([]float64, len(c.Labels)), make([]float64, len(c.Labels))
+func (c Chart) heights() (all [][]float64) {
+	if c.Kind != StackedBars {
+		for _, s := range c.Series {
+			all = append(all, s.Values)
+		}
+		return all
+	}
+	unknown := []float64{Missing}
+	below, above := slices.Repeat(unknown, len(c.Labels)), slices.Repeat(unknown, len(c.Labels))
 	for _, s := range c.Series {
-		all = append(all, s.Values)
 		for i, v := range s.Values {
-			if !known(v) {
-				continue
-			}
-			if v < 0 {
-				below[i] += v
-			} else {
-				above[i] += v
+			if known(v) {
+				if !known(above[i]) {
+					below[i], above[i] = 0, 0
+				}
+				below[i] += min(v, 0)
+				above[i] += max(v, 0)
 			}
 		}
 	}
-	if c.Kind == StackedBars {
-		for i := range c.Labels {
-			if !slices.ContainsFunc(c.Series, func(s Series) bool { return known(s.Values[i]) }) {
-				below[i], above[i] = Missing, Missing
-			}
-		}
-		return [][]float64{below, above}
-	}
-	return all
+	return [][]float64{below, above}
 }
 
 // extremes are the lowest and highest place that is drawn. 0 lies between them, except for lines that are
