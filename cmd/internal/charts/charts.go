@@ -59,13 +59,11 @@ const (
 	Muted
 )
 
-// Missing is the value of an unknown point: a gap in the drawing, a dash in the table.
+// Missing is the value of an unknown point: a gap in the drawing, a dash in the table. Infinite values and
+// those beyond 1e15, which no business has, count as missing.
 var Missing = math.NaN()
 
-// most is the largest value that is drawn. What is larger, or infinite, counts as missing.
-const most = 1e15
-
-func known(v float64) bool { return math.Abs(v) <= most } // false for NaN
+func known(v float64) bool { return !math.IsNaN(v) }
 
 // Series is one set of values, one for each label of its chart.
 type Series struct {
@@ -94,30 +92,49 @@ type Chart struct {
 
 // HTML returns the figure. It fails if a series has not one value for each label.
 func (c Chart) HTML() (template.HTML, error) {
-	return c.execute("figure", func() any {
-		f := figure{Chart: c, Words: c.Language.words()}
-		if slices.ContainsFunc(c.Series, func(s Series) bool { return slices.ContainsFunc(s.Values, known) }) {
-			f.Drawings = []drawing{c.draw(wide), c.draw(narrow)}
-		}
-		return f
-	})
+	c, err := c.checked()
+	if err != nil {
+		return "", err
+	}
+	f := figure{Chart: c, Words: c.Language.words()}
+	if slices.ContainsFunc(c.Series, func(s Series) bool { return slices.ContainsFunc(s.Values, known) }) {
+		f.Drawings = []drawing{c.draw(wide), c.draw(narrow)}
+	}
+	return execute("figure", f)
 }
 
 // Spark returns the first series as a line without text or axis, for a card. Its alternative text names the
-// highest, lowest and last value. It fails if a series has not one value for each label.
+// highest, lowest and last value. It fails if the series has not one value for each label.
 func (c Chart) Spark() (template.HTML, error) {
-	return c.execute("svg", func() any { return c.spark() })
+	c, err := c.checked()
+	if err != nil {
+		return "", err
+	}
+	return execute("svg", c.spark())
 }
 
-func (c Chart) execute(name string, data func() any) (template.HTML, error) {
-	for _, s := range c.Series {
+// checked returns c with bounds kept and with what cannot be drawn missing.
+func (c Chart) checked() (Chart, error) {
+	c.Unfinished, c.Decimals = min(max(c.Unfinished, 0), len(c.Labels)), min(max(c.Decimals, 0), 9)
+	c.Series = slices.Clone(c.Series)
+	for i, s := range c.Series {
 		if len(s.Values) != len(c.Labels) {
-			return "", fmt.Errorf("chart %q: series %q has %d values for %d labels", c.Title, s.Name, len(s.Values), len(c.Labels))
+			return Chart{}, fmt.Errorf("chart %q: series %q has %d values for %d labels", c.Title, s.Name, len(s.Values), len(c.Labels))
+		}
+		c.Series[i].Values = slices.Clone(s.Values)
+		for j, v := range s.Values {
+			if math.Abs(v) > 1e15 {
+				c.Series[i].Values[j] = Missing
+			}
 		}
 	}
+	return c, nil
+}
+
+func execute(name string, data any) (template.HTML, error) {
 	var html strings.Builder
-	if err := templates.ExecuteTemplate(&html, name, data()); err != nil {
-		return "", fmt.Errorf("chart %q: %w", c.Title, err)
+	if err := templates.ExecuteTemplate(&html, name, data); err != nil {
+		return "", fmt.Errorf("draw a chart: %w", err)
 	}
 	return template.HTML(html.String()), nil
 }

@@ -84,21 +84,17 @@ func wellFormed(t rapid.TB, html string) {
 func TestColoursComeFromTheStyleSheet(t *testing.T) {
 	t.Parallel()
 	class := regexp.MustCompile(`class="([^"]*)"`)
-	colour := regexp.MustCompile(`(?:fill|stroke)="([^"]*)"`)
 	for _, c := range every() {
 		html := render(t, c)
 		wellFormed(t, html)
-		if strings.Contains(html, "style=") {
-			t.Errorf("%v %s: a style attribute is left", c.Kind, c.Title)
-		}
-		for _, found := range colour.FindAllStringSubmatch(html, -1) {
-			if found[1] != "none" {
-				t.Errorf("%v %s: the colour %s is no class", c.Kind, c.Title, found[1])
+		for _, attribute := range []string{"style=", "fill=", "stroke=", " id=", "url("} {
+			if strings.Contains(html, attribute) {
+				t.Errorf("%v %s: %s", c.Kind, c.Title, attribute)
 			}
 		}
 		for _, found := range class.FindAllStringSubmatch(html, -1) {
 			for _, name := range strings.Fields(found[1]) {
-				if (strings.HasPrefix(name, "fill-") || strings.HasPrefix(name, "stroke-")) && !strings.Contains(CSS, "."+name+" {") {
+				if !regexp.MustCompile(`\.` + name + `\b`).MatchString(CSS) {
 					t.Errorf("%v %s: the style sheet has no .%s", c.Kind, c.Title, name)
 				}
 			}
@@ -187,6 +183,54 @@ func TestTicks(t *testing.T) {
 			t.Fatalf("ticks(%v, %v) = %v to %v in steps of %v", low, high, from, to, step)
 		}
 	})
+}
+
+// TestWords: what a drawing shows is said in words too.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	c := Chart{
+		Title: "Receita", Category: "Mês", Labels: []string{"set", "out", "nov"}, Language: Portuguese,
+		Series: []Series{{Name: "Valor", Values: []float64{1200, 3400.5, 40}}}, Unfinished: 1, Decimals: 2, Unit: "R$",
+	}
+	const said = "Maior: out, 3.400,50; Menor: set, 1.200,00; Último: nov, 40,00. Ainda não encerrado: nov."
+	html := render(t, c)
+	for text, times := range map[string]int{
+		"<desc>" + said + "</desc>": 2, "Hachurado: ainda não encerrado": 1, `<th scope="row">nov (não encerrado)</th>`: 1,
+		`<span class="hint">R$</span>`: 1, `<th scope="col" class="number">Valor (R$)</th>`: 1,
+	} {
+		if n := strings.Count(html, text); n != times {
+			t.Errorf("%q stands there %d times, want %d: %s", text, n, times, html)
+		}
+	}
+	spark, err := c.Spark()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wellFormed(t, string(spark))
+	if text := string(spark); !strings.Contains(text, `role="img"><title>Receita</title><desc>`+said) || strings.Contains(text, "<text") {
+		t.Error(text)
+	}
+	c.Kind, c.Language, c.Unit = Lines, English, "%"
+	if html := render(t, c); !strings.Contains(html, "Dashed: not finished yet") || !strings.Contains(html, "Highest: out, 3,400.50%") {
+		t.Error(html)
+	}
+	c.Kind, c.Unfinished = HorizontalBars, 0
+	c.Series = append(c.Series, Series{Name: "Other", Values: []float64{Missing, 1, Missing}}, Series{Name: "None", Values: []float64{Missing, Missing, Missing}})
+	if html := render(t, c); !strings.Contains(html, "Lowest: nov, 40.00%. Other – Highest: out, 1.00%; Lowest: out, 1.00%.</desc>") {
+		t.Error(html)
+	}
+}
+
+// TestLongNames stand short in a drawing and whole in the table.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	for _, letter := range []string{"i", "M", "日", "🌞", "ش"} {
+		name := strings.Repeat(letter, 400)
+		html := render(t, Chart{Kind: HorizontalBars, Labels: []string{name}, Series: []Series{{Name: "s", Values: []float64{3}}}})
+		if strings.Count(html, name) != 1 || strings.Count(html, letter+"…</text>") != 2 {
+			t.Errorf("%s: %s", letter, html)
+		}
+	}
 }
 
 func TestNumbers(t *testing.T) {

@@ -39,7 +39,7 @@ func (c Chart) draw(on sheet) drawing {
 // texture is that of point i of series s. Two colours of a stack are told apart without.
 func (c Chart) texture(s, i int) texture {
 	switch {
-	case i >= len(c.Labels)-c.unfinished():
+	case i >= len(c.Labels)-c.Unfinished:
 		return hatched
 	case c.Kind == StackedBars && len(c.Series) > 2:
 		return texture(s % int(stackTextures))
@@ -78,12 +78,8 @@ func (c Chart) drawColumns(d *drawing) {
 	}
 	var at []float64 // the ticks
 	if !p.labelled || stacked {
-		least := 0.0
-		if c.Decimals == 0 {
-			least = 1
-		}
 		var step float64
-		p.low, p.high, step = ticks(low, high, least)
+		p.low, p.high, step = ticks(low, high, math.Pow10(-c.Decimals))
 		needed := max(0, int(-math.Floor(math.Log10(step/unit)+1e-9)))
 		if p.labelled || c.Kind == Lines {
 			needed = max(needed, decimals)
@@ -106,7 +102,7 @@ func (c Chart) drawColumns(d *drawing) {
 
 	for _, v := range at {
 		d.line("grid", p.left, p.y(v), p.right, p.y(v))
-		d.text("label", "end", p.left-gap, p.y(v)+4, number(v))
+		d.text("", "end", p.left-gap, p.y(v)+4, number(v))
 	}
 	switch c.Kind {
 	case Lines:
@@ -116,7 +112,7 @@ func (c Chart) drawColumns(d *drawing) {
 	default:
 		c.drawBars(d, p)
 	}
-	if p.low <= 0 {
+	if p.low <= 0 && p.high >= 0 {
 		d.line("axis", p.left, p.y(0), p.right, p.y(0))
 	}
 	if p.labelled {
@@ -296,10 +292,12 @@ func (c Chart) nameLines(d *drawing, p plot, ends []lineEnd) {
 	for i, e := range ends {
 		highest := p.top + float64(len(ends)-1-i)*lineSpace // leaves room for those above
 		y = max(min(y-lineSpace, p.y(e.value)), highest)
+		x := p.x(e.point) + gap
 		if len(ends) > 1 {
-			d.line("leader "+e.colour, p.x(e.point)+above, p.y(e.value), p.right+gap, y)
+			d.line("leader "+e.colour, x, p.y(e.value), p.right+gap, y)
+			x = p.right + gap + margin
 		}
-		d.text("number", "start", p.right+gap+margin, y+margin, e.text)
+		d.text("number", "start", x, y+margin, e.text)
 	}
 }
 
@@ -312,13 +310,9 @@ func (c Chart) nameColumns(d *drawing, p plot) {
 	}
 	outside := max(0, widest/2-p.step/2-(d.Width-p.right)) // of the last one, which moves to the left
 	every := max(1, int(math.Ceil((widest+margin+outside)/p.step)))
-	for i, left := len(names)-1, d.Width+gap; i >= 0; i -= every {
+	for i := len(names) - 1; i >= 0; i -= every {
 		half := width(names[i]) / 2
-		x := min(max(p.x(i), half), d.Width-half)
-		if x+half < left {
-			d.text("label", "middle", x, d.Height-above, names[i])
-			left = x - half
-		}
+		d.text("", "middle", min(max(p.x(i), half), d.Width-half), d.Height-above, names[i])
 	}
 }
 
@@ -332,26 +326,28 @@ func (c Chart) drawRows(d *drawing, beside bool) {
 	if low == high {
 		high = 1
 	}
-	names, numbers, head, reach := 0.0, 0.0, lineSpace, 1.0
+	left, numbers, head, reach := margin, 0.0, lineSpace, 1.0
 	if beside {
 		head, reach = 0, space/2 // the axes of the rows meet
 		for _, l := range c.Labels {
-			names = max(names, width(shorten(l, 0.4*d.Width))+gap)
+			left = max(left, margin+width(shorten(l, 0.4*d.Width))+gap)
 		}
 	}
 	for _, s := range c.Series {
 		for _, v := range s.Values {
-			numbers = max(numbers, width(number(v)))
+			if known(v) {
+				numbers = max(numbers, width(number(v)))
+			}
 		}
 	}
-	left, right := margin+names, d.Width-margin-numbers-gap
+	right := d.Width - margin - numbers - gap
 	x := func(v float64) float64 { return left + (v-low)/(high-low)*(right-left) }
-	y := margin
+	y := space / 2
 	for i, l := range c.Labels {
 		if beside {
-			d.text("label", "end", left-gap, y+(thick*float64(len(c.Series)))/2+4, shorten(l, names-gap))
+			d.text("", "end", left-gap, y+(thick*float64(len(c.Series)))/2+4, shorten(l, 0.4*d.Width))
 		} else {
-			d.text("label", "start", left, y+lineSpace-above, shorten(l, d.Width-2*margin))
+			d.text("", "start", left, y+lineSpace-above, shorten(l, d.Width-2*margin))
 		}
 		y += head
 		d.line("axis", x(0), y-reach, x(0), y+thick*float64(len(c.Series))+reach)

@@ -7,9 +7,6 @@ import (
 	"strings"
 )
 
-// unfinished is c.Unfinished within bounds.
-func (c Chart) unfinished() int { return min(max(c.Unfinished, 0), len(c.Labels)) }
-
 // value is v as it stands in the table.
 func (c Chart) value(v float64) string {
 	if !known(v) {
@@ -28,31 +25,27 @@ func (c Chart) written(unit float64, decimals int) func(float64) string {
 }
 
 // heights are the values that are drawn, each at its label: those of a stack are added up.
-func (c Chart) heights() [][]float64 {
-	var all [][]float64
-	below, above := make([]float64, len(c.Labels)), make([]float64, len(c.Labels))
+func (c Chart) heights() (all [][]float64) {
+	if c.Kind != StackedBars {
+		for _, s := range c.Series {
+			all = append(all, s.Values)
+		}
+		return all
+	}
+	unknown := []float64{Missing}
+	below, above := slices.Repeat(unknown, len(c.Labels)), slices.Repeat(unknown, len(c.Labels))
 	for _, s := range c.Series {
-		all = append(all, s.Values)
 		for i, v := range s.Values {
-			if !known(v) {
-				continue
-			}
-			if v < 0 {
-				below[i] += v
-			} else {
-				above[i] += v
+			if known(v) {
+				if !known(above[i]) {
+					below[i], above[i] = 0, 0
+				}
+				below[i] += min(v, 0)
+				above[i] += max(v, 0)
 			}
 		}
 	}
-	if c.Kind == StackedBars {
-		for i := range c.Labels {
-			if !slices.ContainsFunc(c.Series, func(s Series) bool { return known(s.Values[i]) }) {
-				below[i], above[i] = Missing, Missing
-			}
-		}
-		return [][]float64{below, above}
-	}
-	return all
+	return [][]float64{below, above}
 }
 
 // extremes are the lowest and highest place that is drawn. 0 lies between them, except for lines that are
@@ -66,7 +59,7 @@ func (c Chart) extremes() (low, high float64) {
 			}
 		}
 	}
-	if far := max(low, -high); c.Kind == Lines && high > low && far > high-low {
+	if far := max(low, -high); c.Kind == Lines && far > high-low && high-low > far/1e6 {
 		return low, high
 	}
 	return min(low, 0), max(high, 0)
@@ -80,7 +73,7 @@ func (c Chart) unit() (unit float64, decimals int) {
 		for i, v := range values {
 			if size := math.Abs(v); known(v) && size > 0 {
 				most = max(most, size)
-				if i < len(values)-c.unfinished() {
+				if i < len(values)-c.Unfinished {
 					least = min(least, size)
 				}
 			}
@@ -123,7 +116,8 @@ func ticks(low, high, least float64) (from, to, step float64) {
 			step = power * times
 		}
 	}
-	return math.Floor(low/step+tolerance) * step, math.Ceil(high/step-tolerance) * step, step
+	from = math.Floor(low/step+tolerance) * step
+	return from, max(math.Ceil(high/step-tolerance)*step, from+step), step
 }
 
 // describe says in words what matters in the drawing.
@@ -137,7 +131,7 @@ func (c Chart) describe() string {
 				continue
 			}
 			last = i
-			if i >= len(s.Values)-c.unfinished() && highest >= 0 {
+			if i >= len(s.Values)-c.Unfinished && highest >= 0 {
 				continue // what is not finished is no record
 			}
 			if highest < 0 || v > s.Values[highest] {
@@ -163,7 +157,7 @@ func (c Chart) describe() string {
 		}
 		said = append(said, text)
 	}
-	if n := c.unfinished(); n > 0 {
+	if n := c.Unfinished; n > 0 {
 		said = append(said, fmt.Sprintf("%s: %s.", w.StillOpen, strings.Join(c.Labels[len(c.Labels)-n:], ", ")))
 	}
 	return strings.Join(said, " ")

@@ -122,7 +122,7 @@ func (f figure) Keys() (keys []key) {
 			entry(s.Name, colour(f.Series, i), f.texture(i, 0))
 		}
 	}
-	if f.unfinished() > 0 {
+	if f.Unfinished > 0 {
 		if f.Kind == Lines {
 			d := drawing{Width: 12, Height: 12}
 			d.line("line text unfinished", 0, 6, 12, 6)
@@ -154,7 +154,7 @@ func (f figure) Rows() []row {
 	rows := make([]row, len(f.Labels))
 	for i, label := range f.Labels {
 		rows[i].Label = label
-		if i >= len(f.Labels)-f.unfinished() {
+		if i >= len(f.Labels)-f.Unfinished {
 			rows[i].Label += " (" + f.Words.Unfinished + ")"
 		}
 		for _, s := range f.Series {
@@ -203,4 +203,4 @@ var templates = template.Must(template.New("figure").Parse(`<figure class="chart
 {{define "svg"}}<svg{{with .Class}} class="{{.}}"{{end}} viewBox="0 0 {{.Width}} {{.Height}}"
 {{- if .Title}} role="img"><title>{{.Title}}</title><desc>{{.Description}}</desc>{{else}} aria-hidden="true">{{end}}
 {{- range .Shapes}}<path class="{{.Class}}" d="{{.D}}"/>{{end}}
-{{- range .Texts}}<text class="{{.Class}}" x="{{.X}}" y="{{.Y}}" text-anchor="{{.Anchor}}">{{.Text}}</text>{{end}}</svg>{{end}}`))
+{{- range .Texts}}<text{{with .Class}} class="{{.}}"{{end}} x="{{.X}}" y="{{.Y}}" text-anchor="{{.Anchor}}">{{.Text}}</text>{{end}}</svg>{{end}}`))
