@@ -332,7 +332,7 @@ func (c comparison) checkMargin(t *testing.T) {
 			"SELECT '', sum(net_value), sum(net_value_with_cost) / sum(net_value), sum(margin), sum(margin) / sum(net_value_with_cost) FROM bi_margin")[0].numbers...)
 	}
 	of := "bi_items WHERE deal_class = 'won' AND " + c.within(c.from, c.to)
-	c.ranked(t, c.sections["margin"].table(t, 1), "SELECT manufacturer, "+figures+" FROM "+of+" GROUP BY 1", 2, figures+" FROM "+of, c.words.NoMaker)
+	c.ranked(t, "margin", 1, "SELECT manufacturer, "+figures+" FROM "+of+" GROUP BY 1", 2, figures+" FROM "+of, c.words.NoMaker)
 	a := ask(t, c.db, "SELECT '', "+rateOf+", "+marginOf+", coalesce("+netOfCost+", 0) / sum(net_value) FROM "+of)[0]
 	sameRow(t, c.language, c.answer(t, "margin", c.words.MarginAnswer)[1:], a.numbers...)
 }
@@ -360,8 +360,9 @@ func (c comparison) checkReductions(t *testing.T) {
 }
 
 // ranked compares a ranking by one of its figures: ten lines, the others together, and all.
-func (c comparison) ranked(t *testing.T, table parsedTable, query string, by int, total, nameless string) {
+func (c comparison) ranked(t *testing.T, section string, index int, query string, by int, total, nameless string) {
 	t.Helper()
+	table := c.sections[section].table(t, index)
 	want := ask(t, c.db, query)
 	slices.SortStableFunc(want, func(a, b answer) int { return -cmp.Compare(a.numbers[by], b.numbers[by]) })
 	top := want
@@ -386,6 +387,9 @@ func (c comparison) ranked(t *testing.T, table parsedTable, query string, by int
 	if len(rest) != 1 || !strings.HasSuffix(rest[0][0], fmt.Sprintf("(%d)", len(want)-len(top))) {
 		t.Fatalf("%q: want one line for %d others", rest, len(want)-len(top))
 	}
+	if n := strings.Count(strings.ReplaceAll(c.sections[section].text, "\u00a0", " "), rest[0][0]); n < 3 { // once in each drawing
+		t.Errorf("%s stands %d times, not in table and charts alike", rest[0][0], n)
+	}
 	others := 0.0
 	for _, a := range want[len(top):] {
 		others = plus(others, a.numbers[by])
@@ -407,7 +411,7 @@ func (c comparison) checkRankings(t *testing.T) {
 			nameless = "" // compared below
 		}
 		table := c.sections[section].table(t, 0)
-		c.ranked(t, table, "SELECT "+column+", "+figures+" "+of+" GROUP BY 1 ORDER BY 1", 1, figures+" "+of, nameless)
+		c.ranked(t, section, 0, "SELECT "+column+", "+figures+" "+of+" GROUP BY 1 ORDER BY 1", 1, figures+" "+of, nameless)
 		if section == "states" {
 			continue
 		}
@@ -437,6 +441,6 @@ func (c comparison) checkRankings(t *testing.T) {
 		if len(askAny(t, c.db, "SELECT '', 1"+of)) == 0 {
 			return // one section for both
 		}
-		c.ranked(t, c.sections["manufacturers"].table(t, i), "SELECT manufacturer, "+figures+of+" GROUP BY 1 ORDER BY 1", 1, figures+of, c.words.NoMaker)
+		c.ranked(t, "manufacturers", i, "SELECT manufacturer, "+figures+of+" GROUP BY 1 ORDER BY 1", 1, figures+of, c.words.NoMaker)
 	}
 }

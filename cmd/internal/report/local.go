@@ -104,13 +104,18 @@ func (l local) shortMonths(p period) []string {
 	return list
 }
 
-// unfinished is the number of months, 0 or 1, of which the report does not show the last days.
-func (s scope) unfinished() int {
+// cut reports whether the report does not show the last days of its last month.
+func (s scope) cut() bool {
 	last, err := time.Parse(time.DateOnly, s.lastDay())
-	if err == nil && last.AddDate(0, 0, 1).Day() == 1 {
-		return 0
+	return err == nil && last.AddDate(0, 0, 1).Day() != 1
+}
+
+// unfinished is the number of months, 0 or 1, that still run.
+func (s scope) unfinished() int {
+	if s.cut() && s.lastDay() == s.today.Format(time.DateOnly) {
+		return 1
 	}
-	return 1
+	return 0
 }
 
 // monthRow names the line of a month, and the days of it that are shown, where they are not all.
@@ -120,7 +125,7 @@ func (l local) monthRow(f *figures, month string) string {
 	if f.Since != "" && f.Since[:7] == month && f.Since[8:] != "01" {
 		from = f.Since[8:]
 	}
-	if f.unfinished() > 0 && last[:7] == month {
+	if f.cut() && last[:7] == month {
 		to = last[8:]
 	}
 	switch {

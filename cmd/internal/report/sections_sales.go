@@ -42,8 +42,11 @@ func (l local) revenue(f *figures) section {
 		return s
 	}
 	s.Lead = l.RevenueLead
-	if f.unfinished() > 0 {
+	switch {
+	case f.unfinished() > 0:
 		s.Lead += " " + l.Running
+	case f.cut():
+		s.Lead += " " + fmt.Sprintf(l.CutMonth, f.lastDay()[8:])
 	}
 	month := span{max(f.lastDay()[:7]+"-01", f.Since), f.lastDay()}
 	now := sum(f.Orders, month)

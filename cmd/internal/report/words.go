@@ -9,7 +9,7 @@ type words struct {
 	// Of months, days and spans: formats, and layouts of package time.
 	Months                                                                           [12]string
 	MonthLong, MonthShort, Date, Moment, Between, UpTo, FromDay, ToDay, FromToDay    string
-	Earlier, Later, Undated, LastYear, InPeriod, Running, Everybodys, TooFew, Others string
+	Earlier, Later, Undated, LastYear, InPeriod, Running, CutMonth, Everybodys, TooFew, Others string
 	More                                                                             string
 
 	NotBuilt, Loading, LoadingPart, Behind string // warnings
