@@ -14,7 +14,6 @@ import (
 	"solarmirror/cmd/internal/status"
 	"solarmirror/store"
 	"solarmirror/store/outbox"
-	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
 )
@@ -33,35 +32,36 @@ func (a *app) withReader(ctx context.Context, f func(*store.Mirror) error) error
 	return f(mirror)
 }
 
-// What --source names besides a file.
+// What --source names besides the path of a copy.
 const (
 	sourceMirror    = "mirror"
 	sourcePublished = "published"
-	sourceUsage     = "what to read: `mirror`, published (the copy that publish makes), or a file"
 )
 
-// withSource opens for reading what --source names around f.
-func (a *app) withSource(ctx context.Context, source string, f func(*store.Mirror) error) error {
-	if source == sourceMirror {
-		return a.withReader(ctx, f)
-	}
+// withSource opens what --source names for reading around f. Of the mirror it says when its marts
+// are behind.
+func (a *app) withSource(ctx context.Context, source string, f func(c config.Config, mirror *store.Mirror, isCopy bool) error) error {
 	c, err := a.config()
 	if err != nil {
 		return err
 	}
-	path := source
-	if source == sourcePublished {
-		path = c.Publish.Path
+	switch source {
+	case sourceMirror:
+		return a.withReader(ctx, func(mirror *store.Mirror) error {
+			if err := a.warnOfMarts(ctx, mirror); err != nil {
+				return err
+			}
+			return f(c, mirror, false)
+		})
+	case sourcePublished:
+		source = c.Publish.Path
 	}
-	mirror, err := store.OpenReadOnly(ctx, path)
+	mirror, err := store.OpenReadOnly(ctx, source)
 	if err != nil {
-		if source == sourcePublished && errors.Is(err, sqlitefile.ErrNoDatabase) {
-			err = fmt.Errorf("%w at %s: nothing has been published yet; \"solarmirror publish\" does it", sqlitefile.ErrNoDatabase, path)
-		}
 		return err
 	}
 	defer mirror.Close()
-	return f(mirror)
+	return f(c, mirror, true)
 }
 
 // warnOfMarts says so on standard error when tables that f copies may contradict one another.

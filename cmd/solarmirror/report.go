@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/charts"
+	"solarmirror/cmd/internal/config"
 	"solarmirror/cmd/internal/report"
 	"solarmirror/store"
 )
@@ -59,7 +60,7 @@ scheduled report looks like the one made by hand.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.out, "out", report.FileName, "`file` to write; - is standard output")
 	flags.StringVar(&f.lang, "lang", "pt", "`language`: pt or en")
-	flags.StringVar(&f.source, "source", sourceMirror, sourceUsage)
+	flags.StringVar(&f.source, "source", sourceMirror, "`copy` to read: mirror, published, or the path of another copy")
 	flags.StringVar(&f.restriction.Since, "since", "", "first `day`, YYYY-MM-DD (default: 12 months)")
 	flags.StringVar(&f.restriction.Until, "until", "", "last `day`, YYYY-MM-DD (default: that of the data)")
 	flags.StringVar(&f.restriction.Seller, "seller", "", "`e-mail` of one seller, or the code p_... in a masked copy")
@@ -68,29 +69,23 @@ scheduled report looks like the one made by hand.`,
 	return cmd
 }
 
+var reportLanguages = map[string]charts.Language{"pt": charts.Portuguese, "en": charts.English}
+
 var (
 	errLanguage    = errors.New("it must be pt or en")
 	errOpenNothing = errors.New("--open opens a file, and --out - writes none; leave out one of them")
 )
 
 func (a *app) report(ctx context.Context, f reportFlags) error {
-	languages := map[string]charts.Language{"pt": charts.Portuguese, "en": charts.English}
-	language, known := languages[f.lang]
+	language, known := reportLanguages[f.lang]
 	if !known {
 		return fmt.Errorf("--lang is %q; %w", f.lang, errLanguage)
 	}
 	if f.open && f.out == "-" {
 		return errOpenNothing
 	}
-	c, err := a.config()
-	if err != nil {
-		return err
-	}
-	o := report.Options{Language: language, Zone: c.Platform.TimeZone, Now: time.Now(), FileMode: c.Mirror.FileMode, Restriction: f.restriction}
-	return a.withSource(ctx, f.source, func(mirror *store.Mirror) error {
-		if err := a.warnOfMarts(ctx, mirror); err != nil {
-			return err
-		}
+	return a.withSource(ctx, f.source, func(c config.Config, mirror *store.Mirror, _ bool) error {
+		o := report.Options{Language: language, Zone: c.Platform.TimeZone, Now: time.Now(), FileMode: c.Mirror.FileMode, Restriction: f.restriction}
 		if f.out == "-" {
 			return report.Write(ctx, a.stdout, mirror, o)
 		}
