@@ -132,7 +132,7 @@ func (s *scene) live(t *testing.T, until time.Time, own ...schedule.Job) {
 	s.clock.idle = func() bool { return idle(jobs) && ctx.Err() == nil }
 	jobs.Run(ctx)
 	for _, j := range jobs.Status() {
-		if j.Panics > 0 {
+		if j.Ended[schedule.Panicked].Runs > 0 {
 			t.Errorf("%s panicked: %s", j.Name, j.LastError)
 		}
 	}
