@@ -20,6 +20,7 @@ import (
 
 	"solarmirror/cmd/internal/config"
 	"solarmirror/cmd/internal/setup"
+	"solarmirror/cmd/internal/statuspage"
 	"solarmirror/store"
 	"solarmirror/store/identity"
 	"solarmirror/store/outbox"
@@ -64,6 +65,7 @@ type scene struct {
 	mirror   *program
 	log      *strings.Builder
 	down     atomic.Bool // the platform answers nothing but 503
+	jobsNow  func() []schedule.Status
 }
 
 func newScene(t *testing.T, o platformtest.Options, settings ...string) *scene {
@@ -99,15 +101,16 @@ func newScene(t *testing.T, o platformtest.Options, settings ...string) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
+	requests := statuspage.NewRequests(s.clock.Now)
 	client, err := platform.New(platform.Config{
-		BaseURL: server.URL, Token: c.TokenSource(), RequestsPerSecond: 10_000, Now: s.clock.Now, Log: zerolog.Nop(),
+		BaseURL: server.URL, Token: c.TokenSource(), RequestsPerSecond: 10_000, Now: s.clock.Now, Log: zerolog.Nop(), Observe: requests.Observe,
 		Retry: platform.RetryPolicy{Initial: time.Millisecond, Max: time.Millisecond, Attempts: 8},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	s.worker = &worker{config: c, log: zerolog.New(zerolog.SyncWriter(s.log)), client: client, clock: s.clock, maxWAL: maxWAL}
+	s.worker = &worker{config: c, log: zerolog.New(zerolog.SyncWriter(s.log)), client: client, requests: requests, clock: s.clock, maxWAL: maxWAL}
 	return s
 }
 
@@ -129,10 +132,11 @@ func (s *scene) live(t *testing.T, until time.Time, own ...schedule.Job) {
 		return schedule.OK, nil
 	}}
 	jobs := schedule.New(append(append(s.jobs(last), own...), end), schedule.Options{Zone: s.config.ScheduleZone(), Clock: s.clock, Log: zerolog.Nop()})
+	s.jobsNow = jobs.Status
 	s.clock.idle = func() bool { return idle(jobs) && ctx.Err() == nil }
 	jobs.Run(ctx)
 	for _, j := range jobs.Status() {
-		if j.Panics > 0 {
+		if j.Ended[schedule.Panicked].Runs > 0 {
 			t.Errorf("%s panicked: %s", j.Name, j.LastError)
 		}
 	}
