@@ -48,7 +48,7 @@ func (w *worker) report(ctx context.Context, did *account) error {
 	return explainOutput(c.Report.Path, []string{"report", "--lang", c.Report.Lang, "--out", c.Report.Path}, func() error {
 		return w.reading(ctx, jobReport, func(mirror *store.Mirror) error {
 			if err := sqlitefile.MakeDir(filepath.Dir(c.Report.Path), 0o755); err != nil {
-				return err
+				return fmt.Errorf("create the directory of the report: %w", err)
 			}
 			return report.WriteFile(ctx, c.Report.Path, mirror, report.Options{
 				Language: reportLanguages[c.Report.Lang], Zone: c.Platform.TimeZone, Now: w.clock.Now(), FileMode: c.Mirror.FileMode,
