@@ -79,7 +79,7 @@ func TestCopies(t *testing.T) {
 	}
 	for path, want := range map[string]os.FileMode{s.config.Report.Path: 0o640, table: 0o644, s.config.Backup.Path: os.ModeDir | 0o700} { // the published copy is masked
 		if info, err := os.Stat(path); err != nil || info.Mode() != want {
-			t.Errorf("%s has mode %v, %v; want %v", path, info.Mode(), err, want)
+			t.Errorf("%s: %v, %v; want mode %v", path, info, err, want)
 		}
 	}
 	var kinds []string
@@ -97,6 +97,11 @@ func TestCopies(t *testing.T) {
 	last, err := s.lastStarts(t.Context())
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, j := range s.jobs(nil) {
+		if alone := j.Name == jobPush; alone != (j.Line != mirrorLine) {
+			t.Errorf("%s takes turns in the line %s", j.Name, j.Line)
+		}
 	}
 	for _, job := range copyJobs {
 		if got := last[job]; !got.Equal(began.Add(2 * time.Second)) {
@@ -294,9 +299,9 @@ func TestCopiesStopped(t *testing.T) {
 			s.mustDo(t, jobSync)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			s.worker.clock = &cancelClock{simClock: s.clock, after: 3, cancel: cancel} // asked for by the log, by the ledger, and in the middle
+			s.worker.clock = &cancelClock{simClock: s.clock, after: 4, cancel: cancel} // asked for by the schedule, the log, the ledger, and in the middle
 			outcome, line, err := s.doUnder(t, ctx, job)
-			if outcome != schedule.Interrupted || err == nil || strings.Contains(line, `"level":"error"`) {
+			if outcome != schedule.Interrupted || err == nil || strings.Contains(line, `"level":"error"`) || strings.Contains(err.Error(), "open mirror") {
 				t.Errorf("%s, %v\n%s", outcome, err, line)
 			}
 			s.worker.clock = s.clock
@@ -352,7 +357,9 @@ func TestRunRefusesOutputs(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(out, "files"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := s.run(t.Context(), false)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // ends what is not refused
+	err := s.run(ctx, false)
 	var fault *config.Error
 	if !errors.As(err, &fault) || exitCode(t.Context(), err) != exitUsage || !strings.Contains(err.Error(), "SOLARMIRROR_EXPORT_PATH: ") {
 		t.Errorf("the run ended with %v", err)

@@ -78,10 +78,11 @@ func (w *worker) tasks() []task {
 // jobs makes of the tasks what the schedule runs; last is when each last started.
 func (w *worker) jobs(last map[string]time.Time) []schedule.Job {
 	var list []schedule.Job
+	now := w.clock.Now()
 	for _, t := range w.tasks() {
 		started := last[t.name]
 		if started.IsZero() && t.waits {
-			started = w.clock.Now()
+			started = now
 		}
 		list = append(list, schedule.Job{Name: t.name, Spec: t.spec, Line: t.line, Last: started, Run: w.job(t.name, t.run)})
 	}
