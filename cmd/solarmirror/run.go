@@ -26,10 +26,12 @@ func newRunCommand(a *app) *cobra.Command {
 		Use:   "run",
 		Short: "Keep the mirror up to date on a schedule, until stopped",
 		Long: `Do on a schedule, section [schedule] of the configuration, what sync, push, verify and
-publish do once, and, when their times are set there, what report, backup and export do once;
-sections [report], [backup] and [export] say where they write. Jobs that read the platform into
-the mirror, and those that copy it, take turns; a job that is due again before it has ended is skipped once; what was missed while the program was down
-happens at start. A job that fails is logged and runs again at its next time. Other
+publish do once. Where [schedule] gives them a time, report, backup and export are jobs too;
+sections [report], [backup] and [export] say where they write.
+
+Jobs that read the platform into the mirror, and jobs that copy the mirror, take turns; a job
+that is due again before it has ended is skipped once; what was missed while the program was
+down happens at start. A job that fails is logged and runs again at its next time. Other
 commands may be used meanwhile: the locks of mirror and outbox are taken by each job for
 as long as it runs. A job waits for the mirror while another command has it, a backfill for
 one window at the most; a push that finds the outbox taken is skipped.

@@ -150,7 +150,7 @@ func (f exportFlags) line() []string {
 	return append(line, "--to", f.to)
 }
 
-// explainOutput adds to an error of write what helps with the path, and the command that does the
+// explainOutput adds to an error of write the remedy for the path, and the command that does the
 // same as the job.
 func explainOutput(path string, command []string, write func() error) error {
 	err := write()
@@ -160,5 +160,5 @@ func explainOutput(path string, command []string, write func() error) error {
 	if !sqlitefile.Explained(err) {
 		err = sqlitefile.ExplainFile(path, err)
 	}
-	return fmt.Errorf("%w; `%s` does the same now", err, commandLine(command))
+	return fmt.Errorf("%w; this job by hand: `%s`", err, commandLine(command))
 }

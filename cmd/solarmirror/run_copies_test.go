@@ -140,7 +140,7 @@ func TestCopiesThatFail(t *testing.T) {
 		{name: "a report below a file", job: jobReport,
 			spoil: func(t *testing.T, _ *scene, out string) { write(t, filepath.Join(out, "page"), "") },
 			mend:  func(t *testing.T, _ *scene, out string) { remove(t, filepath.Join(out, "page")) },
-			says:  []string{"create the directory of the report: ", "page: file exists", "report --lang en --out ", "sales.html` does the same now"}},
+			says:  []string{"create the directory of the report: ", "page: file exists", "this job by hand: `", "report --lang en --out ", "sales.html`"}},
 		{name: "a report over another file", job: jobReport,
 			spoil: func(t *testing.T, s *scene, _ string) { write(t, s.config.Report.Path, "notes") },
 			mend:  func(t *testing.T, s *scene, _ string) { remove(t, s.config.Report.Path) },
@@ -152,7 +152,7 @@ func TestCopiesThatFail(t *testing.T) {
 				}
 			},
 			mend: func(t *testing.T, s *scene, _ string) { remove(t, s.config.Backup.Path) },
-			says: []string{"run `chmod 700 ", "backup --to ", " --keep 2` does the same now"}},
+			says: []string{"run `chmod 700 ", "backup --to ", " --keep 2`"}},
 		{name: "an export among other files", job: jobExport,
 			spoil: func(t *testing.T, _ *scene, out string) { write(t, filepath.Join(out, "files", "notes.txt"), "notes") },
 			mend:  func(t *testing.T, _ *scene, out string) { remove(t, filepath.Join(out, "files", "notes.txt")) },

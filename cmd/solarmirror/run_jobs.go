@@ -57,9 +57,11 @@ type task struct {
 	run   func(context.Context, *account) error
 }
 
-// tasks lists the jobs. Jobs due at the same moment are done in this order: a verification finds the mirror just read, and a copy what is newest.
+// tasks lists the jobs. Jobs due at the same moment run in this order: a verification and the copies
+// find the mirror just read.
 //
-// Full readings wait when they never ran, since the first sync is one; so does a verification, which would find nothing that sync did not.
+// Full readings wait when they never ran, since the first sync is one; so does a verification, which
+// would find nothing that sync did not.
 func (w *worker) tasks() []task {
 	at := w.config.Schedule
 	return []task{
