@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/status"
 	"solarmirror/cmd/internal/statuspage"
 	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/schedule"
@@ -110,12 +111,20 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// A source that is the mirror is exported with the mode of the mirror.
+// A source that is the mirror is exported with the mode of the mirror, and with a warning where its marts are behind.
 func TestExportOfTheMirror(t *testing.T) {
 	t.Parallel()
 	s, out := newCopyScene(t)
 	s.mustDo(t, jobSync)
-	s.mustDo(t, jobExport)
+	if line := s.mustDo(t, jobExport); strings.Contains(line, status.MartsBehind) {
+		t.Errorf("the log says %s", line)
+	}
+	s.exec(t, "INSERT INTO _stale (table_name, key, name) VALUES ('bi_requests', 0, '')")
+	for _, job := range []string{jobReport, jobExport} {
+		if line := s.mustDo(t, job); !strings.Contains(line, status.MartsBehind) {
+			t.Errorf("the log says %s", line)
+		}
+	}
 	if info, err := os.Stat(filepath.Join(out, "files", "equipments", "part.parquet")); err != nil || info.Mode() != 0o640 {
 		t.Errorf("%v, %v", info, err)
 	}
