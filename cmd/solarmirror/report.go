@@ -44,11 +44,12 @@ scheduled report looks like the one made by hand.`,
 	return cmd
 }
 
+var reportLanguages = map[string]charts.Language{"pt": charts.Portuguese, "en": charts.English}
+
 var errLanguage = errors.New("it must be pt or en")
 
 func (a *app) report(ctx context.Context, out, lang string) error {
-	languages := map[string]charts.Language{"pt": charts.Portuguese, "en": charts.English}
-	language, known := languages[lang]
+	language, known := reportLanguages[lang]
 	if !known {
 		return fmt.Errorf("--lang is %q; %w", lang, errLanguage)
 	}
