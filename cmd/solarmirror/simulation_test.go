@@ -67,7 +67,7 @@ type scene struct {
 	log      *strings.Builder
 	down     atomic.Bool // the platform answers nothing but 503
 	jobsNow  func() []schedule.Status
-	ended    error       // why do would have ended the worker
+	ended    error // why do would have ended the worker
 }
 
 func newScene(t *testing.T, o platformtest.Options, settings ...string) *scene {
