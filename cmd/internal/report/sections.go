@@ -43,7 +43,7 @@ func (l local) discounts(f *figures) section {
 	s.Charts = []charts.Chart{{
 		Title: l.DiscountsChart, Kind: charts.Lines, Labels: l.shortMonths(c.period),
 		Series: []charts.Series{{Name: l.Reduction, Values: values(c.inside, func(s sales) float64 { return 100 * s.reduction() })}},
-		Axis:   func(v float64) string { return l.Compact(v) + "%" },
+		Unit:   "%", Decimals: 1,
 	}}
 	columns := []string{l.Month, l.Original, l.Discount, l.Surcharge, l.Value, l.Reduction}
 	s.Tables = []table{calendarTable(l, c, columns, func(name string, of sales) []string {
@@ -172,7 +172,7 @@ func (l local) stay(f *figures) section {
 	}
 	if len(days) > 0 {
 		chart := l.rankChart(l.StatusChart, l.EndedDays, labels, days)
-		chart.Format = func(v float64) string { return l.number(v, 1) }
+		chart.Decimals = 1
 		s.Charts = []charts.Chart{chart}
 	}
 	s.Tables = []table{t, l.leadTimes(f)}
@@ -207,7 +207,6 @@ func (l local) stock(f *figures) section {
 	}
 	s.Lead = fmt.Sprintf(l.StockLead, f.Today.Format(l.Date))
 	chart := l.rankChart(l.StockChart, l.Items, l.CoverClasses[:], values(f.Stock.Cover, func(c coverage) float64 { return float64(c.Items) }))
-	chart.Format = nil // whole numbers
 	s.Charts = []charts.Chart{chart}
 	cover := table{Caption: l.Figures, Folded: true, Columns: numbers([]string{l.Cover, l.Items, l.BelowMinimum})}
 	for i, c := range f.Stock.Cover {
@@ -278,7 +277,7 @@ func (l local) shortMonths(p period) []string {
 
 // rankChart is lying bars with the value at the end of each.
 func (l local) rankChart(title, series string, labels []string, values []float64) charts.Chart {
-	return charts.Chart{Title: title, Kind: charts.HorizontalBars, Labels: labels, Series: []charts.Series{{Name: series, Values: values}}, Format: l.Compact}
+	return charts.Chart{Title: title, Kind: charts.HorizontalBars, Labels: labels, Series: []charts.Series{{Name: series, Values: values}}}
 }
 
 // named gives what has no name one.
