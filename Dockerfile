@@ -1,7 +1,8 @@
 # The image of solarmirror: one static program and the directory it works in, nothing else; no shell, no package.
 # How to run it: README.md, "Run in a container".
 #
-#   docker build -t solarmirror --build-arg VERSION=v1.2.3 --build-arg REVISION="$(git rev-parse HEAD)" .
+#   docker build -t solarmirror --build-arg VERSION=v1.2.3 --build-arg REVISION="$(git rev-parse HEAD)" \
+#     --build-arg TIME="$(TZ=UTC git log -1 --format=%cd --date=format-local:%Y-%m-%dT%H:%M:%SZ)" .
 
 # The compiler runs on the builder's own machine, whatever the image is for.
 FROM --platform=$BUILDPLATFORM docker.io/library/golang:1.26 AS build
@@ -11,9 +12,10 @@ ARG TARGETOS=linux
 ARG TARGETARCH
 ARG VERSION="(devel)"
 ARG REVISION
+ARG TIME
 RUN --mount=type=cache,target=/go/pkg/mod --mount=type=cache,target=/root/.cache/go-build \
     CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go build -trimpath -buildvcs=false \
-        -ldflags "-s -w -X 'solarmirror/cmd/internal/buildinfo.linkedVersion=$VERSION' -X 'solarmirror/cmd/internal/buildinfo.linkedRevision=$REVISION'" \
+        -ldflags "-s -w -X 'solarmirror/cmd/internal/buildinfo.linkedVersion=$VERSION' -X 'solarmirror/cmd/internal/buildinfo.linkedRevision=$REVISION' -X 'solarmirror/cmd/internal/buildinfo.linkedTime=$TIME'" \
         -o /image/solarmirror ./cmd/solarmirror
 # A new volume takes over owner and mode of the directory it is mounted on. Group 0 may write as well, since some clusters
 # (OpenShift) run every container as a user of their choice, in that group.

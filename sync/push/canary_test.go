@@ -30,8 +30,9 @@ func (l *lines) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// TestCanaries sends companies with known passwords into every outcome, and looks for them and for the token in all that is written: the log
-// at its finest, errors, reports, and every byte of both databases and what lies beside them.
+// TestCanaries sends companies with known passwords into every outcome, and looks for them and for
+// the token in all that is written: the log at its finest, errors, reports, and every byte of both
+// databases and what lies beside them.
 func TestCanaries(t *testing.T) {
 	t.Parallel()
 	outcomes := platformtest.CompanyOutcomes()
@@ -71,8 +72,9 @@ func TestCanaries(t *testing.T) {
 	r.mustHoldNoSecretOnDisk()
 }
 
-// TestPanicCanaries has a push of sealed passwords panic at every reading of its clock, before, in and after each POST. Neither what the
-// crash prints nor the log nor any file tells a secret, and the next push repeats nothing.
+// TestPanicCanaries has a push of sealed passwords panic at every reading of its clock, before, in
+// and after each POST. Neither what the crash prints nor the log nor any file tells a secret, and
+// the next push repeats nothing.
 func TestPanicCanaries(t *testing.T) {
 	t.Parallel()
 	keys := filepath.Join(t.TempDir(), "key")

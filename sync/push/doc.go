@@ -2,16 +2,19 @@
 //
 // # Model
 //
-// A row of the outbox is the intent to create one company; outbox.Outbox keeps it. A [Pusher] takes what is due,
-// one row and one POST at a time, since a batch would put all its companies in doubt together:
+// A row of the outbox is the intent to create one company; outbox.Outbox keeps it. A [Pusher] takes
+// what is due, one row and one POST at a time, since a batch would put all its companies in doubt
+// together:
 //
 //	validate ─▶ claim: duplicate? ─▶ send log ─▶ commit ─▶ tell the mirror ─▶ POST ─▶ settle ─▶ tell the mirror
 //	    └── rejected ──┘             └────── on disk before dialling ──────┘
 //
-// What the answer means is platform.CreateCompany's to say; its outcomes are the states rows go to: done, rejected, ambiguous, and pending for what
-// was provably not sent (unsent, throttled, unauthorized). A row goes back to pending with its next time in the row, one minute
-// at first and doubling to six hours, or as late as the platform asks. A refused token ends the run, and so do three
-// companies in a row that came to nothing clear: an outage shall not put the whole queue in doubt.
+// What the answer means is platform.CreateCompany's to say; its outcomes are the states rows go to:
+// done, rejected, ambiguous, and pending for what was provably not sent (unsent, throttled,
+// unauthorized). A row goes back to pending with its next time in the row, one minute at first and
+// doubling to six hours, or as late as the platform asks. A refused token ends the run, and so do
+// three companies in a row that came to nothing clear: an outage shall not put the whole queue in
+// doubt.
 //
 // # States
 //
@@ -43,19 +46,22 @@
 //
 // # The mirror
 //
-// company_creations follows every move, after the outbox; a claim is told before the POST, so that it can speak up for an outbox put back later.
-// The mirror's lock is not taken (see outbox.Creations): a push waits for a page's commit at most, never for a sync. A mirror that
-// does not exist yet is done without, and told everything by the first run that finds it. One that exists and
-// cannot be read or written stops the push before anything is sent.
+// company_creations follows every move, after the outbox; a claim is told before the POST, so that
+// it can speak up for an outbox put back later. The mirror's lock is not taken (see
+// outbox.Creations): a push waits for a page's commit at most, never for a sync. A mirror that does
+// not exist yet is done without, and told everything by the first run that finds it. One that
+// exists and cannot be read or written stops the push before anything is sent.
 //
 // # Secrets
 //
-// Passwords are read for one POST each and held in types that print as a mask. Faults and errors name fields and never values; the
-// platform's words are quoted without anything that was sent to it.
+// Passwords are read for one POST each and held in types that print as a mask. Faults and errors
+// name fields and never values; the platform's words are quoted without anything that was sent to
+// it.
 //
 // # Proof
 //
-// The promise "at most one POST per intent" at full size, 500 kills of a push of 50 companies under every fault of the platform:
+// The promise "at most one POST per intent" at full size, 500 kills of a push of 50 companies under
+// every fault of the platform:
 //
 //	go test ./sync/push -run TestKilledPush -kills 500 -companies 50 -timeout 2h
 //

@@ -20,8 +20,9 @@ type Entry struct {
 	Err     error // an unreadable entry, or an [*InvalidError]; nil when the company can be queued
 }
 
-// ReadJSON reads the platform's own form of companies: one object, an array of them, or the body of its request, {"create":[…]}. The error is of
-// a text that is no such thing; what is wrong with one company is in its entry. Errors never quote values.
+// ReadJSON reads the platform's own form of companies: one object, an array of them, or the body of
+// its request, {"create":[…]}. The error is of a text that is no such thing; what is wrong with one
+// company is in its entry. Errors never quote values.
 func ReadJSON(r io.Reader) ([]Entry, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -46,7 +47,8 @@ func ReadJSON(r io.Reader) ([]Entry, error) {
 	return []Entry{entry}, nil
 }
 
-// isBody reports whether text begins with an object that has the member "create", as no company has. That member must be the only one.
+// isBody reports whether text begins with an object that has the member "create", as no company
+// has. That member must be the only one.
 func isBody(text []byte) (bool, error) {
 	d := jsontext.NewDecoder(bytes.NewReader(text))
 	if d.PeekKind() != '{' {

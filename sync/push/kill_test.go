@@ -22,9 +22,10 @@ var (
 	killSeed  = flag.Uint64("seed", 1, "seed of TestKilledPush")
 )
 
-// TestKilledPush kills a real process that sends companies, at a random moment: before the platform acts, between acting and answering,
-// after the answer, or whenever. Until then the platform ends calls in every way it knows. Pushes run until nothing is
-// pending. No intent may have been sent twice, and every doubt must stand as one.
+// TestKilledPush kills a real process that sends companies, at a random moment: before the platform
+// acts, between acting and answering, after the answer, or whenever. Until then the platform ends
+// calls in every way it knows. Pushes run until nothing is pending. No intent may have been sent
+// twice, and every doubt must stand as one.
 func TestKilledPush(t *testing.T) {
 	t.Parallel()
 	killed, ended := map[string]int{}, map[outbox.State]int{}
@@ -59,7 +60,8 @@ type killing struct {
 	stage  int       // 0 before acting, 1 after acting, 2 after answering, 3 at any time
 	calm   bool      // the platform behaves
 	struck bool      // it was killed
-	// sent counts the calls by tax number that the platform did not turn away for the token or the rate.
+	// sent counts the calls by tax number that the platform did not turn away for the token or the
+	// rate.
 	sent map[string]int
 }
 

@@ -18,7 +18,8 @@ type Pusher struct {
 	Client *platform.Client
 	Outbox *outbox.Outbox
 	Mirror *outbox.Creations // nil while there is no mirror
-	// Keep is how long finished rows stay, KeepAmbiguous how long a doubtful row keeps its password; 0 is for ever.
+	// Keep is how long finished rows stay, KeepAmbiguous how long a doubtful row keeps its
+	// password; 0 is for ever.
 	Keep          time.Duration
 	KeepAmbiguous time.Duration
 	Now           func() time.Time
@@ -53,8 +54,9 @@ const (
 	maxUnclear = 3
 )
 
-// Push settles what is half done, then sends what is due. The report says what was done in any case. An [*IncompleteError] says that the outbox
-// was worked through and something in it is undecided; a refused token is a [*platform.AuthError].
+// Push settles what is half done, then sends what is due. The report says what was done in any
+// case. An [*IncompleteError] says that the outbox was worked through and something in it is
+// undecided; a refused token is a [*platform.AuthError].
 func (p *Pusher) Push(ctx context.Context) (*Report, error) {
 	report := &Report{}
 	if err := p.settleOld(ctx, report); err != nil {
@@ -215,8 +217,9 @@ func (r *Report) incomplete() error {
 	return &IncompleteError{Done: r.Done + r.Rejected + r.Confirmed, Reasons: reasons}
 }
 
-// sendOne takes one row as far as it goes and returns it. An error ends the run: the platform refuses the token, or something of
-// ours is broken. A row that another command moved meanwhile comes back as the zero row.
+// sendOne takes one row as far as it goes and returns it. An error ends the run: the platform
+// refuses the token, or something of ours is broken. A row that another command moved meanwhile
+// comes back as the zero row.
 func (p *Pusher) sendOne(ctx context.Context, id int64) (outbox.Row, error) {
 	row, company, err := p.examine(ctx, id)
 	switch {
@@ -231,7 +234,8 @@ func (p *Pusher) sendOne(ctx context.Context, id int64) (outbox.Row, error) {
 	return p.post(ctx, row, *company)
 }
 
-// examine returns the company of a row that can be sent; a row that cannot is rejected or postponed, and comes without.
+// examine returns the company of a row that can be sent; a row that cannot is rejected or
+// postponed, and comes without.
 func (p *Pusher) examine(ctx context.Context, id int64) (outbox.Row, *outbox.Company, error) {
 	row, err := p.Outbox.Row(ctx, id)
 	if err != nil {
@@ -343,7 +347,8 @@ func (p *Pusher) logRow(row outbox.Row, result platform.CreateResult) {
 	event.Int64("outbox_id", row.ID).Str("state", string(row.State)).Int("status", row.HTTPStatus).Int64("attempts", row.Attempts).Msg("company sent")
 }
 
-// tell tells the mirror where a row stands. When that fails the next run does it: only a claim must be known before going on.
+// tell tells the mirror where a row stands. When that fails the next run does it: only a claim must
+// be known before going on.
 func (p *Pusher) tell(ctx context.Context, row outbox.Row) {
 	if p.Mirror == nil {
 		return
@@ -353,7 +358,8 @@ func (p *Pusher) tell(ctx context.Context, row outbox.Row) {
 	}
 }
 
-// wire is the company in the platform's form. A CPF beside a CNPJ would be ignored, so it does not travel.
+// wire is the company in the platform's form. A CPF beside a CNPJ would be ignored, so it does not
+// travel.
 func wire(c outbox.Company) platform.Company {
 	if c.CNPJ != "" {
 		c.CPF = ""

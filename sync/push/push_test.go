@@ -109,7 +109,8 @@ func TestOutcomes(t *testing.T) {
 			if outcome != platformtest.CompanyResetBefore && (count.Received != 1 || count.Processed != want.processed) {
 				t.Errorf("the platform counts %+v", count)
 			}
-			// Whatever was left undecided, pushing again at once sends nothing but what was refused for its token.
+			// Whatever was left undecided, pushing again at once sends nothing but what was refused
+			// for its token.
 			before := r.platform.Served()
 			_, _ = r.push()
 			if again := r.platform.Served() - before; again != 0 && want.attempt != "unauthorized" {
@@ -350,7 +351,8 @@ func TestFinishedRowsArePurged(t *testing.T) {
 	}
 }
 
-// TestLongSyncDoesNotRefuse holds the mirror's lock, and its write lock for a moment, as a sync does.
+// TestLongSyncDoesNotRefuse holds the mirror's lock, and its write lock for a moment, as a sync
+// does.
 func TestLongSyncDoesNotRefuse(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil)

@@ -14,7 +14,8 @@ import (
 	"solarmirror/sync/platform/platformtest"
 )
 
-// restoring pushes a few companies at a time and keeps copies of both files from every moment between.
+// restoring pushes a few companies at a time and keeps copies of both files from every moment
+// between.
 type restoring struct {
 	*rig
 	cancel atomic.Value // func(): ends the present push
@@ -128,7 +129,8 @@ func TestRestoredPairs(t *testing.T) {
 	r.mustNotRepeat()
 }
 
-// TestRestoredOnTheWay puts back random pairs while the queue is being worked through: what was never sent still is.
+// TestRestoredOnTheWay puts back random pairs while the queue is being worked through: what was
+// never sent still is.
 func TestRestoredOnTheWay(t *testing.T) {
 	t.Parallel()
 	const rows = 10
@@ -151,7 +153,8 @@ func TestRestoredOnTheWay(t *testing.T) {
 	}
 }
 
-// TestLostSendLog restores onto a machine without the log: nothing is sent until a person has looked.
+// TestLostSendLog restores onto a machine without the log: nothing is sent until a person has
+// looked.
 func TestLostSendLog(t *testing.T) {
 	t.Parallel()
 	r := newRestoring(t)
@@ -205,7 +208,8 @@ func TestMirrorRemembers(t *testing.T) {
 	}
 }
 
-// TestForkedHistory settles a doubt one way, restores the outbox from before, and settles it the other way.
+// TestForkedHistory settles a doubt one way, restores the outbox from before, and settles it the
+// other way.
 func TestForkedHistory(t *testing.T) {
 	t.Parallel()
 	r := &restoring{rig: newRig(t, always(platformtest.CompanyResetAfter))}

@@ -44,7 +44,8 @@ func newClock() *clock {
 func (c *clock) now() time.Time          { return time.UnixMilli(c.ms.Load()).UTC() }
 func (c *clock) advance(d time.Duration) { c.ms.Add(d.Milliseconds()) }
 
-// rig is a platform over real HTTP, a real outbox and mirror, and what the platform is told to do with each call.
+// rig is a platform over real HTTP, a real outbox and mirror, and what the platform is told to do
+// with each call.
 type rig struct {
 	t        *testing.T
 	clock    *clock
@@ -69,7 +70,8 @@ func newRig(t *testing.T, outcome func(*platformtest.CompanyCall) platformtest.C
 	return r
 }
 
-// freshMirror is the file of a mirror that holds nothing yet; making one takes longer than most tests.
+// freshMirror is the file of a mirror that holds nothing yet; making one takes longer than most
+// tests.
 var freshMirror = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "fresh-mirror-")
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// columns are the fields of a company with their names in a Portuguese table. The first is the one of the template.
+// columns are the fields of a company with their names in a Portuguese table. The first is the one
+// of the template.
 var columns = []struct {
 	field      string
 	portuguese []string
@@ -25,7 +26,8 @@ var columns = []struct {
 	{"responsible", []string{"responsável"}}, {"hasStateInscription", []string{"tem inscrição estadual"}}, {"stateInscription", []string{"inscrição estadual"}},
 }
 
-// ColumnNames returns the names that a table's columns may have: the Portuguese ones, then the outbox's.
+// ColumnNames returns the names that a table's columns may have: the Portuguese ones, then the
+// outbox's.
 func ColumnNames() (portuguese, outbox []string) {
 	for _, c := range columns {
 		portuguese = append(portuguese, c.portuguese...)
@@ -45,7 +47,8 @@ func columnName(field string) string {
 	return strings.ToLower(strings.ReplaceAll(field, ".", "_"))
 }
 
-// Template returns an empty table for [ReadCSV], in the form that a Brazilian Excel opens and saves with its accents.
+// Template returns an empty table for [ReadCSV], in the form that a Brazilian Excel opens and saves
+// with its accents.
 func Template() string {
 	names := make([]string, len(columns))
 	for i, c := range columns {
@@ -65,12 +68,13 @@ func (e *UnknownColumnsError) Error() string {
 	return "no columns of a company: " + strings.Join(quoted, ", ")
 }
 
-// ReadCSV reads a table whose first line names the columns in Portuguese, as [Template] does, or as the outbox does (name, email, cnpj,
-// address_cep, …), in any order. Case, accents, spaces and punctuation of the names do not count. An [*UnknownColumnsError] tells of
-// other names.
+// ReadCSV reads a table whose first line names the columns in Portuguese, as [Template] does, or as
+// the outbox does (name, email, cnpj, address_cep, …), in any order. Case, accents, spaces and
+// punctuation of the names do not count. An [*UnknownColumnsError] tells of other names.
 //
-// Spreadsheets decide the rest: the separator is a comma, a semicolon or a tab, or what a line sep=; before the names says. Lines
-// without a value are skipped, and so is a last column without a name and values. Lines may end as on an old Macintosh.
+// Spreadsheets decide the rest: the separator is a comma, a semicolon or a tab, or what a line
+// sep=; before the names says. Lines without a value are skipped, and so is a last column without a
+// name and values. Lines may end as on an old Macintosh.
 func ReadCSV(r io.Reader) ([]Entry, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -118,7 +122,8 @@ func ReadCSV(r io.Reader) ([]Entry, error) {
 	}
 }
 
-// separator returns the separator of a table, and the table with an empty line in place of Excel's line sep=.
+// separator returns the separator of a table, and the table with an empty line in place of Excel's
+// line sep=.
 func separator(text []byte) (rune, []byte) {
 	first, rest, _ := bytes.Cut(text, []byte("\n"))
 	if sep, found := strings.CutPrefix(strings.ToLower(strings.TrimRight(string(first), "\r")), "sep="); found && len(sep) == 1 && strings.Contains(",;\t", sep) {
@@ -186,7 +191,8 @@ func readHeader(header []string) ([]string, error) {
 	return list, nil
 }
 
-// bareName is a name in small letters without accents, spaces and punctuation: "address.CEP" and address_cep are one.
+// bareName is a name in small letters without accents, spaces and punctuation: "address.CEP" and
+// address_cep are one.
 func bareName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {

@@ -32,8 +32,9 @@ func (e *InvalidError) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Normalise brings a company to the platform's way of writing: white space around values goes, bare digits get their punctuation, letters
-// of codes become capitals. What does not fit a form is left for Validate to name.
+// Normalise brings a company to the platform's way of writing: white space around values goes, bare
+// digits get their punctuation, letters of codes become capitals. What does not fit a form is left
+// for Validate to name.
 func Normalise(c outbox.Company) outbox.Company {
 	for _, f := range fields(&c) {
 		*f.value = strings.TrimSpace(*f.value)
@@ -93,9 +94,9 @@ var federativeUnits = strings.Fields("AC AL AM AP BA CE DF ES GO MA MG MS MT PA 
 // maxField bounds every text, in bytes; nothing a company is described by comes near it.
 const maxField = 1000
 
-// Validate returns nil for a company the platform's documented rules allow, and an [*InvalidError] with every fault otherwise. Name, e-mail
-// and password are taken to be required: a user cannot be made without. A CPF beside a CNPJ is ignored by the
-// platform and therefore not looked at.
+// Validate returns nil for a company the platform's documented rules allow, and an [*InvalidError]
+// with every fault otherwise. Name, e-mail and password are taken to be required: a user cannot be
+// made without. A CPF beside a CNPJ is ignored by the platform and therefore not looked at.
 func Validate(c outbox.Company) error {
 	v := &validator{}
 	for _, f := range fields(&c) {

@@ -15,8 +15,8 @@ type Clock interface {
 // SystemClock is the machine's clock.
 type SystemClock struct{}
 
-// Now is the time of day, without the monotonic reading: that one stands still while a machine is suspended and hides
-// that the clock was set.
+// Now is the time of day, without the monotonic reading: that one stands still while a machine is
+// suspended and hides that the clock was set.
 func (SystemClock) Now() time.Time { return time.Now().Round(0) }
 
 // Sleep waits.

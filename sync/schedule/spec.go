@@ -17,11 +17,13 @@ type Spec struct {
 
 var parser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 
-// aLeapYear is from when a spec is tried out: within five years of it every date there is comes to pass.
+// aLeapYear is from when a spec is tried out: within five years of it every date there is comes to
+// pass.
 var aLeapYear = time.Date(2024, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// ParseSpec reads the five fields of cron (minute, hour, day of month, month, day of week), or @hourly, @daily, @weekly, @monthly or
-// @yearly. The empty text and "off" are the zero Spec. A spec that never fires is an error.
+// ParseSpec reads the five fields of cron (minute, hour, day of month, month, day of week), or
+// @hourly, @daily, @weekly, @monthly or @yearly. The empty text and "off" are the zero Spec. A spec
+// that never fires is an error.
 func ParseSpec(text string) (Spec, error) {
 	text = strings.TrimSpace(text)
 	switch {
@@ -45,7 +47,8 @@ func ParseSpec(text string) (Spec, error) {
 // String returns the spec as it was written; "" for never.
 func (s Spec) String() string { return s.text }
 
-// Next returns when the spec fires next after t, in t's own zone, which is also the one its fields are read in. It is the zero time for never.
+// Next returns when the spec fires next after t, in t's own zone, which is also the one its fields
+// are read in. It is the zero time for never.
 func (s Spec) Next(t time.Time) time.Time {
 	if s.times == nil {
 		return time.Time{}

@@ -16,8 +16,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The tests run in bubbles of testing/synctest: the machine's clock is simulated, weeks pass in no time, and a goroutine left behind
-// fails the test. A bubble's clock starts at midnight UTC of 2000-01-01, a Saturday.
+// The tests run in bubbles of testing/synctest: the machine's clock is simulated, weeks pass in no
+// time, and a goroutine left behind fails the test. A bubble's clock starts at midnight UTC of
+// 2000-01-01, a Saturday.
 
 // tracked is a job of a given length that keeps account of its runs.
 type tracked struct {
@@ -65,7 +66,8 @@ func TestWeek(t *testing.T) {
 		began := time.Now()
 		status := work(t, 7*24*time.Hour+time.Second, zerolog.Nop(), quick, long, off, other)
 
-		// The long one runs from 3:01 to 4:41 on Sunday: of six firings of the quick one meanwhile the first waits, five are skipped.
+		// The long one runs from 3:01 to 4:41 on Sunday: of six firings of the quick one meanwhile
+		// the first waits, five are skipped.
 		if want := []time.Time{began.Add(27*time.Hour + time.Minute)}; !cmp.Equal(long.starts, want) {
 			t.Errorf("the long one started %v, want %v", long.starts, want)
 		}
@@ -75,7 +77,8 @@ func TestWeek(t *testing.T) {
 		if !quick.starts[108].Equal(began.Add(28*time.Hour + 41*time.Minute)) {
 			t.Errorf("after the long one the quick one ran at %v", quick.starts[108])
 		}
-		// A run of three minutes ends with the firing of the fourth, which is skipped or not by chance of the scheduler.
+		// A run of three minutes ends with the firing of the fourth, which is skipped or not by
+		// chance of the scheduler.
 		if ran := len(other.starts); ran < 7*24*15-1 || ran > 7*24*20+1 {
 			t.Errorf("the other one ran %d times", ran)
 		}
@@ -88,7 +91,8 @@ func TestWeek(t *testing.T) {
 	})
 }
 
-// Whatever the specs and the lengths: jobs of a line take turns, and every firing starts a run, waits, or is counted as skipped.
+// Whatever the specs and the lengths: jobs of a line take turns, and every firing starts a run,
+// waits, or is counted as skipped.
 func TestEveryFiringIsAccountedFor(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -104,8 +108,8 @@ func TestEveryFiringIsAccountedFor(t *testing.T) {
 				if s.Waiting {
 					waiting = 1
 				}
-				if ran := int64(len(jobs[i].starts)); ran+waiting+s.Skips != firings || s.Panics > 0 {
-					rt.Errorf("%s %q: %d firings, but %d runs, %d waiting, %d skipped, %d panics", s.Name, s.Spec, firings, ran, waiting, s.Skips, s.Panics)
+				if ran := int64(len(jobs[i].starts)); ran+waiting+s.Skips != firings || s.Ended[Panicked].Runs > 0 {
+					rt.Errorf("%s %q: %d firings, but %d runs, %d waiting, %d skipped, %d panics", s.Name, s.Spec, firings, ran, waiting, s.Skips, s.Ended[Panicked].Runs)
 				}
 			}
 		})
@@ -139,10 +143,10 @@ func TestPanicIsARunThatFailed(t *testing.T) {
 		leaves.Run = func(context.Context) (Outcome, error) { runtime.Goexit(); return OK, nil }
 		var log bytes.Buffer
 		status := work(t, 5*time.Hour+time.Minute, zerolog.New(&log), panics, leaves, follows)
-		if s := status[0]; s.Panics != 5 || s.LastOutcome != Panicked || s.LastError != "panic: boom" || s.Running {
+		if s := status[0]; s.Ended[Panicked].Runs != 5 || s.LastOutcome != Panicked || s.LastError != "panic: boom" || s.Running {
 			t.Errorf("the one that panics: %+v", s)
 		}
-		if s := status[1]; s.Panics != 5 || s.LastOutcome != Panicked || s.Running {
+		if s := status[1]; s.Ended[Panicked].Runs != 5 || s.LastOutcome != Panicked || s.Running {
 			t.Errorf("the one that ends its goroutine: %+v", s)
 		}
 		if len(follows.starts) != 5 {
@@ -164,10 +168,12 @@ func TestOutcomeIsKept(t *testing.T) {
 			}
 			return Partial, errors.New("orders: 502")
 		}
-		if s := work(t, 2*time.Hour+time.Minute, zerolog.Nop(), fails)[0]; s.LastOutcome != Partial || s.LastError != "orders: 502" {
+		if s := work(t, 2*time.Hour+time.Minute, zerolog.Nop(), fails)[0]; s.LastOutcome != Partial || s.LastError != "orders: 502" ||
+			!cmp.Equal(s.Ended, map[Outcome]Ended{Partial: {Runs: 2, Last: s.LastStart}}) {
 			t.Errorf("after a failure: %+v", s)
 		}
-		if s := work(t, 45*time.Minute, zerolog.Nop(), fails)[0]; s.LastOutcome != OK || s.LastError != "" || s.LastTook != 90*time.Second {
+		if s := work(t, 45*time.Minute, zerolog.Nop(), fails)[0]; s.LastOutcome != OK || s.LastError != "" || s.LastTook != 90*time.Second ||
+			!cmp.Equal(s.Ended, map[Outcome]Ended{OK: {Runs: 1, Last: s.LastStart.Add(s.LastTook)}}) {
 			t.Errorf("after a success: %+v", s)
 		}
 	})

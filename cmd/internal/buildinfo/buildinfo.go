@@ -20,8 +20,9 @@ type Info struct {
 	Platform string `json:"platform"`
 }
 
-// The Dockerfile sets these with the linker (-X), because its build has no checkout.
-var linkedVersion, linkedRevision string
+// The Dockerfile and .ci/release set these with the linker (-X): the one has no checkout, the other's
+// bytes must not depend on the tags of a checkout.
+var linkedVersion, linkedRevision, linkedTime string
 
 // Read returns the Info of the running binary.
 func Read() Info {
@@ -29,6 +30,7 @@ func Read() Info {
 	i := infoOf(build)
 	i.Version = cmp.Or(linkedVersion, i.Version)
 	i.Revision = cmp.Or(linkedRevision, i.Revision)
+	i.Time = cmp.Or(linkedTime, i.Time)
 	return i
 }
 

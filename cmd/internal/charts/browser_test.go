@@ -10,7 +10,8 @@ import (
 	"solarmirror/cmd/internal/testtools"
 )
 
-// TestInBrowser looks at charts of every kind with Chromium: no text covers another or is cut, in a font that is wider than most. TEST_SCREENSHOTS names a directory for pictures.
+// TestInBrowser looks at charts of every kind with Chromium: no text covers another or is cut.
+// TEST_SCREENSHOTS names a directory for pictures.
 func TestInBrowser(t *testing.T) {
 	t.Parallel()
 	browser := testtools.OpenBrowser(t)

@@ -1,5 +1,5 @@
-// Package charts draws the charts of the status page and of the report as inline SVG, without scripts,
-// network or style attributes. A page must hold [CSS] once.
+// Package charts draws the charts of the status page and of the report as inline SVG, without
+// scripts, network or style attributes. A page must hold [CSS] once.
 //
 // # Model
 //
@@ -14,12 +14,12 @@
 //
 // [Chart.Spark] is its first series as a small line.
 //
-// A drawing is a list of shapes and texts. Go places them (package file draw.go), a template writes and
-// escapes them, and classes give colours, light and dark. Hatches and dots are lines that are cut at the
-// edge of their bar: an SVG pattern needs an id, and one in a hidden drawing does not show.
+// A drawing is a list of shapes and texts. Go code places them, a template writes and escapes them,
+// and classes give colours, light and dark. Hatches and dots are lines that are cut at the edge of
+// their bar: an SVG pattern needs an id, and one in a hidden drawing does not show.
 //
-// Each number in a drawing has the same scale and decimals. Where every bar or point has its number, there
-// is no axis of values. Numbers are written as [English] or [Portuguese] does it.
+// Each number in a drawing has the same scale and decimals. Where every bar or point has its
+// number, there is no axis of values. Numbers are written as [English] or [Portuguese] does it.
 package charts
 
 import (
@@ -59,8 +59,8 @@ const (
 	Muted
 )
 
-// Missing is the value of an unknown point: a gap in the drawing, a dash in the table. Infinite values and
-// those beyond 1e15, which no business has, count as missing.
+// Missing is the value of an unknown point: a gap in the drawing, a dash in the table. Infinite
+// values and those beyond 1e15, which no business has, count as missing.
 var Missing = math.NaN()
 
 func known(v float64) bool { return !math.IsNaN(v) }
@@ -82,8 +82,9 @@ type Chart struct {
 	Language Language
 	Tabled   bool // the page shows the values in a table of its own: the figure has none
 
-	// Unfinished is the number of points at the end that may still change: the running month, young cohorts.
-	// They are hatched (bars) or dashed (lines), and the legend, the table and the description say so.
+	// Unfinished is the number of points at the end that may still change: the running month, young
+	// cohorts. They are hatched (bars) or dashed (lines), and the legend, the table and the
+	// description say so.
 	Unfinished int
 
 	Decimals int    // of the values in the table and the description, 0 to 9
@@ -103,8 +104,9 @@ func (c Chart) HTML() (template.HTML, error) {
 	return execute("figure", f)
 }
 
-// Spark returns the first series as a line without text or axis, for a card. Its alternative text names the
-// highest, lowest and last value. It fails if the series has not one value for each label.
+// Spark returns the first series as a line without text or axis, for a card. Its alternative text
+// names the highest, lowest and last value. It fails if the series has not one value for each
+// label.
 func (c Chart) Spark() (template.HTML, error) {
 	c, err := c.checked()
 	if err != nil {

@@ -80,7 +80,8 @@ func wellFormed(t rapid.TB, html string) {
 	}
 }
 
-// TestColoursComeFromTheStyleSheet: a strict policy allows no style attribute, and a dark page must reach every colour.
+// TestColoursComeFromTheStyleSheet: a strict policy allows no style attribute, and a dark page must
+// reach every colour.
 func TestColoursComeFromTheStyleSheet(t *testing.T) {
 	t.Parallel()
 	class := regexp.MustCompile(`class="([^"]*)"`)

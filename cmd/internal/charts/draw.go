@@ -58,8 +58,8 @@ type plot struct {
 func (p plot) x(i int) float64     { return p.left + p.step*(float64(i)+0.5) }
 func (p plot) y(v float64) float64 { return p.bottom - (v-p.low)/(p.high-p.low)*(p.bottom-p.top) }
 
-// drawColumns draws upright bars and lines. The numbers stand at the bars and points if they have room, and
-// at an axis if not. A stack needs the axis for its parts.
+// drawColumns draws upright bars and lines. The numbers stand at the bars and points if they have
+// room, and at an axis if not. A stack needs the axis for its parts.
 func (c Chart) drawColumns(d *drawing) {
 	unit, decimals := c.unit()
 	low, high := c.extremes()
@@ -173,8 +173,8 @@ func (c Chart) labelPoints(d *drawing, p plot, number func(float64) string) {
 	}
 }
 
-// besideLine is the place of a point's number that the line leaves free: below it in a valley, at its free
-// side on a slope, else above.
+// besideLine is the place of a point's number that the line leaves free: below it in a valley, at
+// its free side on a slope, else above.
 func (p plot) besideLine(values []float64, i int) (anchor string, x, y float64) {
 	x, y = p.x(i), p.y(values[i])
 	rise := func(to int) float64 {
@@ -228,8 +228,8 @@ func (c Chart) drawStacks(d *drawing, p plot) {
 	}
 }
 
-// drawLines draws a line for each series, with gaps where it is missing. Points alone in a gap, the last one
-// and all those with a number have a dot.
+// drawLines draws a line for each series, with gaps where it is missing. Points alone in a gap, the
+// last one and all those with a number have a dot.
 func (c Chart) drawLines(d *drawing, p plot) {
 	for j, s := range c.Series {
 		is := func(i int) bool { return i >= 0 && i < len(s.Values) && known(s.Values[i]) }
@@ -268,7 +268,8 @@ type lineEnd struct {
 	colour, text string
 }
 
-// lineEnds are the last values of lines, with their names where there are several, from the bottom up.
+// lineEnds are the last values of lines, with their names where there are several, from the bottom
+// up.
 func (c Chart) lineEnds(p plot, number func(float64) string, room float64) (ends []lineEnd) {
 	if c.Kind != Lines || p.labelled {
 		return nil
@@ -301,7 +302,8 @@ func (c Chart) nameLines(d *drawing, p plot, ends []lineEnd) {
 	}
 }
 
-// nameColumns writes the labels below. Where they have no room only some are written, the last one among them.
+// nameColumns writes the labels below. Where they have no room only some are written, the last one
+// among them.
 func (c Chart) nameColumns(d *drawing, p plot) {
 	names, widest := make([]string, len(c.Labels)), 0.0
 	for i, l := range c.Labels {
@@ -316,8 +318,8 @@ func (c Chart) nameColumns(d *drawing, p plot) {
 	}
 }
 
-// drawRows draws lying bars with their numbers. The labels stand beside them, or above where there is little
-// width.
+// drawRows draws lying bars with their numbers. The labels stand beside them, or above where there
+// is little width.
 func (c Chart) drawRows(d *drawing, beside bool) {
 	const thick, space = 14.0, 10.0
 	unit, decimals := c.unit()

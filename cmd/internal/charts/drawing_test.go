@@ -264,9 +264,10 @@ func TestScaleAndDecimals(t *testing.T) {
 	}
 }
 
-// TestColoursDifferInGrey: the relative luminance of WCAG is what grey paper and a print keep of a colour, and nearly what those
-// see who do not tell red from green. Areas that touch differ by 1.25, with textures and seams besides; 3 against
-// the page is what WCAG asks of graphics.
+// TestColoursDifferInGrey: grey paper keeps of a colour only its relative luminance (WCAG), and
+// eyes that do not tell red from green keep nearly that. Colours that may touch differ by 1.3 at
+// least: five steps of it fit between the 3 that WCAG asks of graphics against the page, and black.
+// Seams and textures help.
 func TestColoursDifferInGrey(t *testing.T) {
 	t.Parallel()
 	const beside, onPaper = 1.3, 3
@@ -341,7 +342,8 @@ func TestAxisBegins(t *testing.T) {
 	}
 }
 
-// TestNumbersKeepClearOfTheLine: below it in a valley, else above; on a slope at the side that is free.
+// TestNumbersKeepClearOfTheLine: below it in a valley, else above; on a slope at the side that is
+// free.
 func TestNumbersKeepClearOfTheLine(t *testing.T) {
 	t.Parallel()
 	p := plot{right: 400, bottom: 200, high: 200, step: 100}

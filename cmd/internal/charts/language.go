@@ -41,7 +41,8 @@ func (l Language) words() words {
 	}
 }
 
-// Number writes v with so many decimals, 0 to 9, thousands apart: 1,234.5 in English, 1.234,5 in Portuguese.
+// Number writes v with so many decimals, 0 to 9, thousands apart: 1,234.5 in English, 1.234,5 in
+// Portuguese.
 func (l Language) Number(v float64, decimals int) string {
 	form := "#,###."
 	if l == Portuguese {

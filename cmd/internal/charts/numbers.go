@@ -48,8 +48,8 @@ func (c Chart) heights() (all [][]float64) {
 	return [][]float64{below, above}
 }
 
-// extremes are the lowest and highest place that is drawn. 0 lies between them, except for lines that are
-// farther from it than from each other.
+// extremes are the lowest and highest place that is drawn. 0 lies between them, except for lines
+// that are farther from it than from each other.
 func (c Chart) extremes() (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, values := range c.heights() {
@@ -65,8 +65,9 @@ func (c Chart) extremes() (low, high float64) {
 	return min(low, 0), max(high, 0)
 }
 
-// unit is what the numbers in the drawings are divided by, and the decimals of the numbers at bars and
-// points. The smallest value that is finished must not look like zero, as long as the largest stays short.
+// unit is what the numbers in the drawings are divided by, and the decimals of the numbers at bars
+// and points. The smallest value that is finished must not look like zero, as long as the largest
+// stays short.
 func (c Chart) unit() (unit float64, decimals int) {
 	least, most := math.Inf(1), 0.0
 	for _, values := range c.heights() {
@@ -101,8 +102,8 @@ func (c Chart) unit() (unit float64, decimals int) {
 	return unit, decimals
 }
 
-// ticks are the ends of an axis from low to high, which hold 0, and its step: 1, 2 or 5 times a power of
-// ten, and at least least.
+// ticks are the ends of an axis from low to high, which hold 0, and its step: 1, 2 or 5 times a
+// power of ten, and at least least.
 func ticks(low, high, least float64) (from, to, step float64) {
 	const atMost, tolerance = 5, 1e-9
 	if high-low < tolerance {

@@ -41,6 +41,9 @@ type Config struct {
 	Marts    Marts
 	Schedule Schedule
 	Publish  Publish
+	Report   Report
+	Backup   Backup
+	Export   Export
 	HTTP     HTTP
 	Log      Log
 
@@ -98,6 +101,9 @@ type Schedule struct {
 	Push           schedule.Spec
 	Publish        schedule.Spec
 	Verify         schedule.Spec
+	Report         schedule.Spec
+	Backup         schedule.Spec
+	Export         schedule.Spec
 }
 
 // Publish says where copies for readers go and what is in them.
@@ -108,6 +114,31 @@ type Publish struct {
 	KeepVersions     int      // copies kept, the newest included
 	PseudonymKeyFile string   // path; "" = one beside the outbox, made when it is missing
 }
+
+// Report describes the scheduled sales report.
+type Report struct {
+	Path string // HTML file, relative to the working directory; "" = not given
+	Lang string // pt or en
+}
+
+// Backup describes the scheduled backup.
+type Backup struct {
+	Path string // directory, relative to the working directory; "" = not given
+	Keep int    // copies of each file; 0 = all
+}
+
+// Export describes the scheduled export.
+type Export struct {
+	Path   string // directory, relative to the working directory; "" = not given
+	Format string // parquet, csv or excel-br
+	Source string // SourceMirror, SourcePublished or the path of a copy
+}
+
+// The values of Export.Source that are no path.
+const (
+	SourceMirror    = "mirror"
+	SourcePublished = "published"
+)
 
 // HTTP says where the status page is served.
 type HTTP struct {

@@ -94,6 +94,9 @@ func TestDefaults(t *testing.T) {
 		},
 		Marts:   Marts{PowerUnit: "auto", Deals: dealclass.Default()},
 		Publish: Publish{Path: "data/published/solarmirror.db", MaskPersonalData: true, KeepExtra: []string{}, KeepVersions: 1},
+		Report:  Report{Lang: "pt"},
+		Backup:  Backup{Keep: 7},
+		Export:  Export{Format: "parquet", Source: SourceMirror},
 		HTTP:    HTTP{Listen: "127.0.0.1:8480"},
 		Log:     Log{Level: "info", Format: "auto"},
 	}
@@ -119,9 +122,13 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		Schedule: Schedule{
 			TimeZone: zone(t, "UTC"), Sync: spec(t, "@hourly"), FullEquipments: spec(t, "1 * * * *"), FullRequests: spec(t, "2 3 1 * *"),
 			Push: spec(t, "off"), Publish: spec(t, "@daily"), Verify: spec(t, "5 4 * * 1-5"),
+			Report: spec(t, "0 7 * * 1"), Backup: spec(t, "30 1 * * *"), Export: spec(t, "@weekly"),
 		},
 		Marts:   Marts{PowerUnit: "Wp", Deals: deals},
 		Publish: Publish{Path: "p.db", KeepExtra: []string{"/profitMargin", "/products/*/sku"}, KeepVersions: 3, PseudonymKeyFile: "p.key"},
+		Report:  Report{Path: "r.html", Lang: "en"},
+		Backup:  Backup{Path: "b", Keep: 30},
+		Export:  Export{Path: "e", Format: "excel-br", Source: SourcePublished},
 		Log:     Log{Level: "debug", Format: "json"},
 	}
 	text := `
@@ -156,6 +163,9 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		push = ""
 		publish = "@daily"
 		verify = "5 4 * * 1-5"
+		report = "0 7 * * 1"
+		backup = "30 1 * * *"
+		export = "@weekly"
 		[marts]
 		power_unit = "Wp"
 		cancelled_statuses = ["Zerado, sem retorno"]
@@ -168,6 +178,16 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		keep_extra = ["/profitMargin", "/products/*/sku"]
 		keep_versions = 3
 		pseudonym_key_file = "p.key"
+		[report]
+		path = "r.html"
+		lang = "en"
+		[backup]
+		path = "b"
+		keep = 30
+		[export]
+		path = "e"
+		format = "excel-br"
+		source = "published"
 		[http]
 		listen = ""
 		[log]
@@ -376,6 +396,13 @@ func TestBounds(t *testing.T) {
 		{"SCHEDULE_TIME_ZONE", []string{"UTC"}, []string{"Local", "Brazil"}},
 		{"SCHEDULE_SYNC", []string{"off", "*/5 * * * *", "@daily"}, []string{"*/5 * * *", "TZ=UTC 0 5 * * *", "0 0 30 2 *"}},
 		{"SCHEDULE_VERIFY", []string{"off"}, []string{"weekly"}},
+		{"SCHEDULE_REPORT", []string{"", "off"}, []string{"mondays", "0 7 * *"}},
+		{"SCHEDULE_BACKUP", []string{"", "off"}, []string{"daily", "0 0 30 2 *"}},
+		{"SCHEDULE_EXPORT", []string{"", "off"}, []string{"60 * * * *"}},
+		{"REPORT_LANG", []string{"pt", "en"}, []string{"pt-BR", "PT", "es"}},
+		{"BACKUP_KEEP", []string{"0", "1000"}, []string{"-1", "1001", "all"}},
+		{"EXPORT_FORMAT", []string{"parquet", "csv", "excel-br"}, []string{"xlsx", "CSV", "csv excel-br"}},
+		{"EXPORT_SOURCE", []string{"mirror", "published", "copies/m.db"}, nil},
 		{"PUBLISH_MASK_PERSONAL_DATA", []string{"true", "false"}, []string{"yes", "1", "True"}},
 		{"PUBLISH_KEEP_EXTRA", []string{"/a", "/a, /b/*/c", "/a~1b"}, []string{"/", "a", "/a,", "/a,b", "/a\n/b"}},
 		{"MARTS_CLOSED_STATUSES", []string{"Instalado", `Instalado\, pago, Pago`, "!entregue,!Concluído"}, []string{",", "a,", "!", "!novo", `a\\,`}},
@@ -414,6 +441,7 @@ func TestNamedFileMustExist(t *testing.T) {
 func TestSecretsAreNeverPrinted(t *testing.T) {
 	t.Parallel()
 	const canary = "canary77"
+	const digits = "0777000777000777" // longer than the number in the name of a temporary directory
 	c := mustLoad(t, "", "SOLARMIRROR_PLATFORM_TOKEN="+canary)
 	encoded, err := json.Marshal(c)
 	if err != nil {
@@ -430,14 +458,14 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 	// Faulty files whose values the TOML library would quote in its message.
 	for _, file := range []string{
 		"platform.token = 77canary77", "platform.token = 7.canary77", "platform.token = 0canary77", "platform.token = 2026-01-canary77",
-		"platform.tokn = 0777", "[platform]\ntoken = [\"canary77\"]", "platform.token = canary77", "platform.token = \"canary77", "platform.tokn = \"canary77\"",
+		"platform.tokn = " + digits, "[platform]\ntoken = [\"canary77\"]", "platform.token = canary77", "platform.token = \"canary77", "platform.tokn = \"canary77\"",
 		"platform.base_url = \"https://u:canary77@a.example\"", "platform.base_url = \"https://a.example?key=canary77\"", "platform.base_url = \"https://canary77 \\u0007\"",
 	} {
 		_, err := load(t, file)
 		texts = append(texts, err.Error())
 	}
 	for _, text := range texts {
-		if strings.Contains(text, canary) || strings.Contains(text, "0777") || strings.Contains(text, fmt.Sprintf("%x", canary)) {
+		if strings.Contains(text, canary) || strings.Contains(text, digits) || strings.Contains(text, fmt.Sprintf("%x", canary)) {
 			t.Errorf("holds the secret: %s", text)
 		}
 	}

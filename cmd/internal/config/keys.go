@@ -53,7 +53,7 @@ func (k key) section() string { section, _, _ := strings.Cut(k.name, "."); retur
 func (k key) leaf() string    { _, leaf, _ := strings.Cut(k.name, "."); return leaf }
 
 func keys() []key {
-	return slices.Concat(platformKeys(), mirrorKeys(), outboxKeys(), scheduleKeys(), martsKeys(), publishKeys(), httpKeys(), logKeys())
+	return slices.Concat(platformKeys(), mirrorKeys(), outboxKeys(), scheduleKeys(), martsKeys(), publishKeys(), copyKeys(), httpKeys(), logKeys())
 }
 
 func platformKeys() []key {
@@ -163,6 +163,12 @@ func scheduleKeys() []key {
 			func(c *Config) *schedule.Spec { return &c.Schedule.Publish }),
 		job("verify", "0 5 * * 0", "When it compares the mirror with the platform.",
 			func(c *Config) *schedule.Spec { return &c.Schedule.Verify }),
+		job("report", "", "When it writes the sales report to [report] path.",
+			func(c *Config) *schedule.Spec { return &c.Schedule.Report }),
+		job("backup", "", "When it copies mirror and outbox to [backup] path.",
+			func(c *Config) *schedule.Spec { return &c.Schedule.Backup }),
+		job("export", "", "When it writes the tables as files to [export] path.",
+			func(c *Config) *schedule.Spec { return &c.Schedule.Export }),
 	}
 }
 
@@ -208,6 +214,35 @@ func publishKeys() []key {
 		{name: "publish.pseudonym_key_file",
 			doc: `A file with the key pseudonyms are made with, as "solarmirror outbox keygen" makes one. Without one, pseudonym.key in the directory of the outbox, made when it is missing. Another key gives other pseudonyms.`,
 			set: func(c *Config, text string) error { c.Publish.PseudonymKeyFile = text; return nil }},
+	}
+}
+
+// copyKeys are those of the scheduled report, backup and export.
+func copyKeys() []key {
+	return []key{
+		{name: "report.path",
+			doc: `The HTML file of the scheduled report, such as "data/report/sales.html". [schedule] report needs it.`,
+			set: func(c *Config, text string) error { c.Report.Path = text; return nil }},
+		{name: "report.lang", fallback: "pt",
+			doc: `Language of the scheduled report: "pt" or "en".`,
+			set: func(c *Config, text string) error { return setOneOf(&c.Report.Lang, text, "pt", "en") }},
+		{name: "backup.path",
+			doc: `The directory of the scheduled backups, such as "data/backups". Better on another disk than the mirror. [schedule] backup needs it.`,
+			set: func(c *Config, text string) error { c.Backup.Path = text; return nil }},
+		{name: "backup.keep", fallback: "7", kind: kindInteger,
+			doc: "How many backups are kept, 0 to 1000; 0 keeps them all.",
+			set: func(c *Config, text string) error { return setInt(&c.Backup.Keep, text, 0, 1000) }},
+		{name: "export.path",
+			doc: `The directory of the scheduled export, such as "data/export": new, empty, or that of an earlier export. [schedule] export needs it.`,
+			set: func(c *Config, text string) error { c.Export.Path = text; return nil }},
+		{name: "export.format", fallback: "parquet",
+			doc: `Form of its files: "parquet", "csv", or "excel-br" for CSV that a Brazilian Excel opens.`,
+			set: func(c *Config, text string) error {
+				return setOneOf(&c.Export.Format, text, "parquet", "csv", "excel-br")
+			}},
+		{name: "export.source", fallback: SourceMirror,
+			doc: `What it reads: "mirror", with personal data; "published", the copy at [publish] path; or the path of another copy.`,
+			set: func(c *Config, text string) error { return setPath(&c.Export.Source, text) }},
 	}
 }
 

@@ -60,6 +60,7 @@ func Load(src Source) (Config, error) {
 		problems = append(problems, problem)
 	}
 	problems = append(problems, c.checkDeals()...)
+	problems = append(problems, c.checkOutputs()...)
 	if len(problems) > 0 {
 		return Config{}, &Error{Problems: problems}
 	}

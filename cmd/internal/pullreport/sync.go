@@ -50,8 +50,9 @@ func newStreamJSON(s pull.StreamReport) streamJSON {
 // NothingWritten is the last line of a dry run.
 const NothingWritten = "Dry run: nothing was written. The same command without --dry-run writes it."
 
-// PrintSync prints the result of a run to w, and notes what stands beside it: how many records were rejected and the
-// command that lists them, and the last line of a dry run where the result is JSON.
+// PrintSync prints the result of a run to w, and notes what stands beside it: how many records were
+// rejected and the command that lists them, and the last line of a dry run where the result is
+// JSON.
 func PrintSync(w, notes io.Writer, r *pull.Report, asJSON bool) error {
 	if len(r.Streams) == 0 {
 		return nil // the run never started; its error gives the cause

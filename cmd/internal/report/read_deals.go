@@ -11,7 +11,7 @@ import (
 // fewest is the least number of stays or deals whose median says something.
 const fewest = 5
 
-// median is that of a column of rows numbered from 1 to of_all in its order.
+// medianSQL is the median of a column of rows that are numbered from 1 to of_all in its order.
 const medianSQL = "avg(CASE WHEN n IN ((of_all + 1) / 2, (of_all + 2) / 2) THEN %s END)"
 
 // The sums of cohorts, as cohortsSQL has them.

@@ -7,10 +7,10 @@ type words struct {
 	Lang, Title, Made, MadeOf, Complete, Contents, Figures, Total, Money string
 
 	// Of months, days and spans: formats, and layouts of package time.
-	Months                                                                           [12]string
-	MonthLong, MonthShort, Date, Moment, Between, UpTo, FromDay, ToDay, FromToDay    string
+	Months                                                                                     [12]string
+	MonthLong, MonthShort, Date, Moment, Between, UpTo, FromDay, ToDay, FromToDay              string
 	Earlier, Later, Undated, LastYear, InPeriod, Running, CutMonth, Everybodys, TooFew, Others string
-	More                                                                             string
+	More                                                                                       string
 
 	NotBuilt, Loading, LoadingPart, Behind string // warnings
 

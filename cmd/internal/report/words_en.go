@@ -10,7 +10,7 @@ var english = words{
 	Between: "%s to %s", UpTo: "up to %s", FromDay: " (from day %s)", ToDay: " (to day %s)", FromToDay: " (days %s to %s)",
 	Earlier: "Before %s", Later: "After %s", Undated: "No date",
 	LastYear: "In the last 12 months", InPeriod: "In this period",
-	Running:    "The last month is not over.", CutMonth: "The last month goes up to day %s only.",
+	Running: "The last month is not over.", CutMonth: "The last month goes up to day %s only.",
 	Everybodys: "For the whole company: the report's filter does not apply here.",
 	TooFew:     "too few", Others: "Others\u00a0(%s)", More: "and %s more",
 

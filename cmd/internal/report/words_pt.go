@@ -10,7 +10,7 @@ var portuguese = words{
 	Between: "%s a %s", UpTo: "até %s", FromDay: " (desde dia %s)", ToDay: " (até dia %s)", FromToDay: " (dias %s a %s)",
 	Earlier: "Antes de %s", Later: "Depois de %s", Undated: "Sem data",
 	LastYear: "Nos últimos 12 meses", InPeriod: "No período",
-	Running:    "O último mês ainda não terminou.", CutMonth: "O último mês vai só até o dia %s.",
+	Running: "O último mês ainda não terminou.", CutMonth: "O último mês vai só até o dia %s.",
 	Everybodys: "Vale para toda a empresa: o filtro do relatório não se aplica aqui.",
 	TooFew:     "poucas", Others: "Outros\u00a0(%s)", More: "e mais %s",
 

@@ -62,6 +62,9 @@ type Options struct {
 	Log        zerolog.Logger
 }
 
+// Alive is the whole answer of /healthz.
+const Alive = "alive\n"
+
 const defaultStaleAfter = 2 * time.Hour
 
 // New returns the handler of everything.
@@ -83,7 +86,7 @@ func New(o Options) http.Handler {
 	mux.HandleFunc("/{$}", s.page)
 	mux.HandleFunc("/style.css", fixed("text/css; charset=utf-8", pageCSS+charts.CSS))
 	mux.HandleFunc("/icon.svg", fixed("image/svg+xml", icon))
-	mux.HandleFunc("/healthz", fixed("text/plain; charset=utf-8", "alive\n"))
+	mux.HandleFunc("/healthz", fixed("text/plain; charset=utf-8", Alive))
 	mux.HandleFunc("/readyz", s.ready)
 	mux.Handle("/metrics", s.metrics())
 	return guarded(o.Listen, mux)
