@@ -185,67 +185,6 @@ const (
 	orderMonth = "substr(order_date, 1, 7)"
 )
 
-func (c comparison) checkCards(t *testing.T) {
-	found := cards.FindAllStringSubmatch(html.UnescapeString(c.page), -1)
-	span := func(from, to string) answer {
-		orders, lines := c.within(from, to), c.within(from, to)
-		return ask(t, c.db, fmt.Sprintf(`SELECT '', `+wonValue+`, `+wonOrders+`, sum(power_kwp) FILTER (WHERE deal_class = 'won'), `+perWp+`,
-			(SELECT `+rateOf+` FROM bi_items WHERE deal_class = 'won' AND %s), avg(final_value) FILTER (WHERE deal_class = 'won'),
-			(SELECT 1.0 * sum(won) / sum(budgets) FROM bi_funnel WHERE %s AND cohort_month BETWEEN '%s' AND '%s') FROM bi_requests WHERE %s`,
-			lines, c.who(), from[:7], c.matureUpTo(t, from, to), orders))[0]
-	}
-	now, before := span(c.from, c.to), span(c.before, c.beforeTo)
-	if now.numbers[1] == 0 {
-		if len(found) != 0 {
-			t.Errorf("%d cards about nothing", len(found))
-		}
-		return
-	}
-	if len(found) != 7 {
-		t.Fatalf("%d cards, want 7", len(found))
-	}
-	firstOrder := askAny(t, c.db, "SELECT min(order_date) FROM bi_requests WHERE is_order = 1 AND "+c.who())[0].name
-	firstCohort := askAny(t, c.db, "SELECT min(cohort_month) FROM bi_funnel WHERE "+c.who())[0].name
-	for i, card := range found {
-		sameRow(t, c.language, card[1:3], now.numbers[i])
-		comparable := firstOrder <= c.before && before.numbers[1] > 0
-		if i == 6 {
-			comparable = firstCohort <= c.before[:7]
-		}
-		then, this := before.numbers[i], now.numbers[i]
-		if !comparable || math.IsNaN(then) || math.IsNaN(this) {
-			if card[3] != c.words.NoComparison {
-				t.Errorf("%s is compared (%s), though it cannot be", card[1], card[3])
-			}
-			continue
-		}
-		change, old, _ := strings.Cut(card[3], c.words.Before)
-		sameRow(t, c.language, []string{card[1], old}, then)
-		want := this/then - 1
-		if i == 4 || i == 6 { // differences in percentage points
-			want = this - then
-			change = strings.Replace(change, c.words.Points, "%", 1)
-		}
-		sameRow(t, c.language, []string{card[1], strings.NewReplacer("+", "", "−", "-").Replace(change)}, want)
-	}
-}
-
-// matureUpTo is the last month of a span whose cohort is old enough, a year earlier for an earlier
-// span.
-func (c comparison) matureUpTo(t *testing.T, from, to string) string {
-	month := min(c.to[:7], c.mature(t))
-	if from == c.before {
-		return fmt.Sprintf("%04d%s", int(month[3]-'0')+2020-1, month[4:])
-	}
-	return month
-}
-
-// mature is the last month that ended nine of ten times days_to_order ago.
-func (c comparison) mature(t *testing.T) string {
-	t.Helper()
-	return ask(t, c.db, fmt.Sprintf("SELECT strftime('%%Y-%%m', '2026-03-10', '-%d days', 'start of month', '-1 day'), 0", c.matureDays(t)))[0].name
-}
-
 // byMonth compares a table by month with the figures of a query by month, and its last line with
 // those of all.
 func (c comparison) byMonth(t *testing.T, section string, index int, from, figures string) {
