@@ -31,7 +31,7 @@ configuration does not load; warnings do not count.`,
 			return d.Err()
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object: verdict, checks (check, verdict, what, remedy)")
 	return cmd
 }
 
