@@ -118,18 +118,17 @@ func (c Config) checkToken() []fault {
 	return []fault{{max(token.line, file.line), fmt.Sprintf("%s and %s are both set; keep one", token.place, file.place)}}
 }
 
-// checkPaths refuses one file for two purposes: each of these is written as a whole.
+// checkPaths refuses an outbox in the file of another database. Mirror and published copy may be
+// one file, for commands that read the copy.
 func (c Config) checkPaths() (faults []fault) {
-	names := []string{"mirror.path", "outbox.path", "publish.path"}
-	for i, name := range names {
-		for _, earlier := range names[:i] {
-			a, b := c.setting(earlier), c.setting(name)
-			if a.line == 0 { // what the file sets comes first: a default is not to be mended
-				a, b = b, a
-			}
-			if a.text != "" && filepath.Clean(a.text) == filepath.Clean(b.text) {
-				faults = append(faults, fault{max(a.line, b.line), fmt.Sprintf("%s and %s name one file; give each its own", a.place, b.place)})
-			}
+	outbox := c.setting("outbox.path")
+	for _, name := range []string{"mirror.path", "publish.path"} {
+		a, b := c.setting(name), outbox
+		if a.line == 0 { // what the file sets comes first: a default is not to be mended
+			a, b = b, a
+		}
+		if a.text != "" && filepath.Clean(a.text) == filepath.Clean(b.text) {
+			faults = append(faults, fault{max(a.line, b.line), fmt.Sprintf("%s and %s name one file; give each its own", a.place, b.place)})
 		}
 	}
 	return faults
