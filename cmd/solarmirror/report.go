@@ -34,8 +34,8 @@ what runs out of stock, and how fresh all this is. It needs no network and no
 JavaScript, and prints well; send it or put it on a share as it is.
 
 --since, --until, --seller and --state limit the page, and its title says so. Orders
-count on the day of the order, budgets on the day they were created. Stock and prices
-are always those of the whole company.
+count on the day of the order, budgets on the day they were created. Stock is always
+that of today, and stock and prices are those of all sellers and states.
 
 The figures are those of the marts (bi_*), which every sync brings up to date. It names
 sellers, and no customer; a new page has [mirror] file_mode, unless the names are masked.
