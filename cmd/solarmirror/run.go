@@ -63,6 +63,9 @@ func (w *worker) run(ctx context.Context, wait bool) error {
 		return err
 	}
 	defer lock.Release()
+	w.alerts = setup.Worker(w.config, w.log, w.clock.Now, w.jobs(nil))
+	sendFor := stopSending
+	defer func() { w.alerts.Stop(sendFor) }()
 	// Served before anything else, since to bring an older mirror up to date may take long, and the process is alive meanwhile.
 	var jobs atomic.Pointer[schedule.Worker]
 	endPage, err := w.servePage(func() []schedule.Status {
@@ -75,8 +78,11 @@ func (w *worker) run(ctx context.Context, wait bool) error {
 		return err
 	}
 	defer endPage()
+	began := w.clock.Now()
 	last, err := w.lastStarts(ctx)
+	w.alerts.Ended("run", began, err)
 	if err != nil {
+		sendFor = alertTime
 		return err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
@@ -89,6 +95,7 @@ func (w *worker) run(ctx context.Context, wait bool) error {
 	w.log.Info().Msg("stopped")
 	var damage *damageError
 	if errors.As(context.Cause(ctx), &damage) {
+		sendFor = alertTime
 		return damage
 	}
 	return nil
@@ -97,6 +104,9 @@ func (w *worker) run(ctx context.Context, wait bool) error {
 // stopGrace is how long jobs may take to end after they are told to. A push waits so long for the answer to what it has sent that less
 // would leave doubts.
 const stopGrace = 9500 * time.Millisecond
+
+// stopSending is how long alerts may still be sent when the worker was told to stop; the next one sends the rest.
+const stopSending = 200 * time.Millisecond
 
 // drain runs the jobs until ctx ends, and returns when all have ended or should have.
 func drain(ctx context.Context, jobs *schedule.Worker) error {

@@ -56,9 +56,7 @@ func Load(src Source) (Config, error) {
 
 	c, setProblems := merge(table, readDefaults(table), file, env, readFlags(src.Flags))
 	problems = append(problems, setProblems...)
-	if problem := c.checkToken(); problem != "" {
-		problems = append(problems, problem)
-	}
+	problems = append(problems, c.checkFiles()...)
 	problems = append(problems, c.checkDeals()...)
 	if len(problems) > 0 {
 		return Config{}, &Error{Problems: problems}
@@ -88,12 +86,15 @@ func merge(table []key, layers ...layer) (c Config, problems []string) {
 	return c, problems
 }
 
-func (c Config) checkToken() string {
-	if c.Platform.Token == "" || c.Platform.TokenFile == "" {
-		return ""
+// checkFiles names each secret that is given twice: by itself and in a file.
+func (c Config) checkFiles() (problems []string) {
+	for _, name := range []string{"platform.token", "alerts.urls", "alerts.ping_url"} {
+		value, file := c.setting(name), c.setting(name+"_file")
+		if value.text != "" && file.text != "" {
+			problems = append(problems, fmt.Sprintf("%s and %s are both set; keep one", value.place, file.place))
+		}
 	}
-	return fmt.Sprintf("%s and %s are both set; keep one",
-		c.setting("platform.token").place, c.setting("platform.token_file").place)
+	return problems
 }
 
 // checkDeals names each conflict at the list that the user changed; of two, at closed_statuses.

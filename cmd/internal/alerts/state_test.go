@@ -1,0 +1,154 @@
+package alerts
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+type fatal interface{ Fatal(...any) }
+
+// restarted is what the next process knows.
+func restarted(t fatal, s *State) *State {
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := &State{}
+	if err := json.Unmarshal(text, again); err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
+
+// Whatever happens: of a cause, beginning and end alternate, a day passes between two messages while it
+// lasts, what has begun is over in the end, and a restart at any point changes nothing.
+func TestIncidentsOfAnySequence(t *testing.T) {
+	t.Parallel()
+	jobs := map[string]time.Duration{"sync": 15 * time.Minute, "full_equipments": time.Hour, "verify": 7 * day, "backfill": 0}
+	errs := []error{nil, nil, errDown, errRefused, errFull, errHeld, errDiffers, errors.New("else"), errors.Join(errDown, errHeld)}
+	rapid.Check(t, func(t *rapid.T) {
+		one, other := &State{}, &State{}
+		at := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+		through := at
+		told := map[string]time.Time{} // the last message of what is open
+		take := func(step func(*State) []Message) {
+			messages, again := step(one), step(other)
+			if fmt.Sprint(messages) != fmt.Sprint(again) {
+				t.Fatalf("after restarts:\n%v\ninstead of\n%v", again, messages)
+			}
+			for _, m := range messages {
+				subjects := []string{""}
+				if m.Incident.Subject != "" {
+					subjects = m.Subjects
+				}
+				for _, subject := range subjects {
+					id := string(m.Incident.Cause) + " " + subject
+					last, open := told[id]
+					switch {
+					case m.Kind == Events:
+						id, last = "events", told["events"]
+						if at.Sub(last) < eventsGap {
+							t.Fatalf("events at %v and %v", last, at)
+						}
+						told[id] = at
+						continue
+					case open == (m.Kind == Begins), m.Kind == Lasts && at.Sub(last) < day:
+						t.Fatalf("%s %s at %v, after a message at %v", id, m.Kind, at, last)
+					case m.Kind == Over:
+						delete(told, id)
+						continue
+					}
+					told[id] = at
+				}
+			}
+		}
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			at = at.Add(time.Duration(rapid.IntRange(1, 2000).Draw(t, "minutes")) * time.Minute)
+			if rapid.Bool().Draw(t, "restart") {
+				other = restarted(t, other)
+			}
+			job := rapid.SampledFrom(slices.Sorted(maps.Keys(jobs))).Draw(t, "job")
+			err := rapid.SampledFrom(errs).Draw(t, "err")
+			if rapid.Bool().Draw(t, "moves") {
+				through = at
+			}
+			look := Look{At: at, Rejects: rapid.Int64Range(0, 5).Draw(t, "rejects"), Streams: []StreamAge{
+				{Name: "orders", Limit: 2 * time.Hour, Through: through, Jobs: []string{"sync"}},
+				{Name: "equipments", Limit: 2 * time.Hour, Through: through, Jobs: []string{"full_equipments"}},
+			}}
+			take(func(s *State) []Message {
+				return s.Run(Run{Job: job, Began: at, Ended: at, Every: jobs[job], Asks: job != "verify", Err: err})
+			})
+			take(func(s *State) []Message { return s.Look(look) })
+		}
+		for job, every := range jobs {
+			take(func(s *State) []Message { return s.Run(Run{Job: job, Began: at, Ended: at, Every: every}) })
+		}
+		take(func(s *State) []Message {
+			return s.Look(Look{At: at, Streams: []StreamAge{{Name: "orders", Limit: 1, Through: at}, {Name: "equipments", Limit: 1, Through: at}}})
+		})
+		delete(told, "events")
+		if len(told) > 0 || len(one.Incidents) > 0 {
+			t.Fatalf("never over: %v", told)
+		}
+	})
+}
+
+// A job of cron has no interval that anybody wrote down.
+func TestIntervalsOfCron(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	run := func(s *State, after time.Duration, err error) int {
+		at = at.Add(after)
+		return len(s.Run(Run{Job: "sync", Began: at, Ended: at, Err: err}))
+	}
+	s := &State{}
+	if n := run(s, 0, errDown); n != 1 {
+		t.Errorf("the first failure of what may be a monthly job: %d messages", n)
+	}
+	s = &State{}
+	for i, n := range []int{run(s, 0, nil), run(s, time.Hour, errDown), run(s, 14*time.Minute, errDown), run(s, time.Minute, errDown)} {
+		if want := max(0, i-2); n != want {
+			t.Errorf("hourly, then sooner: %d messages at %d", n, i)
+		}
+	}
+	s = &State{}
+	if n := run(s, 0, nil) + run(s, 7*day, errDown); n != 1 {
+		t.Errorf("weekly: %d messages", n)
+	}
+}
+
+// A push that waits for the platform is no incident of its own; neither are jobs that are off, stopped or locked out.
+func TestWhatIsNoIncident(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	s := &State{}
+	var messages []Message
+	for i := range 60 {
+		now := at.Add(time.Duration(i) * time.Minute)
+		messages = append(messages, s.Run(Run{Job: "push", Began: now, Ended: now, Every: time.Minute, Err: errWaiting})...)
+		if i%15 == 0 {
+			messages = append(messages, s.Run(Run{Job: "sync", Began: now, Ended: now, Every: 15 * time.Minute, Asks: true, Err: errDown})...)
+		}
+	}
+	var kinds []string
+	for _, m := range messages {
+		kinds = append(kinds, fmt.Sprint(m.Kind, " ", m.Incident.Cause))
+	}
+	if got := strings.Join(kinds, ", "); got != "begins platform" {
+		t.Errorf("a push that waits for the platform: %s", got)
+	}
+	s.Drop("push")
+	s.Drop("sync")
+	if len(s.Incidents) > 0 {
+		t.Errorf("of jobs that are off: %v", s.Incidents)
+	}
+}
