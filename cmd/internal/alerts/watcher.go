@@ -2,6 +2,7 @@ package alerts
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,11 +60,14 @@ const (
 	startGrace = 15 * time.Minute // a process that has just started may find streams late that it is about to read
 )
 
+// firstWait is the time from a sending that failed to the next; those after it are longer and longer.
+var firstWait = 2 * time.Second
+
 // Start begins to watch.
 func Start(o Options) *Watcher {
 	w := &Watcher{Options: o, began: o.Now(), memory: &State{Format: stateFormat}, running: map[string]bool{}, wake: make(chan struct{}, 1), quit: make(chan struct{})}
 	w.waits = backoff.NewExponentialBackOff(
-		backoff.WithInitialInterval(2*time.Second), backoff.WithMultiplier(2), backoff.WithMaxInterval(15*time.Minute), backoff.WithMaxElapsedTime(0))
+		backoff.WithInitialInterval(firstWait), backoff.WithMultiplier(2), backoff.WithMaxInterval(15*time.Minute), backoff.WithMaxElapsedTime(0))
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.pings = startPinger(o)
 	w.ended.Go(w.watch)
@@ -126,6 +130,7 @@ func (w *Watcher) Stop(within time.Duration) {
 	w.ended.Wait()
 	timer.Stop()
 	w.cancel()
+	http.DefaultClient.CloseIdleConnections()
 }
 
 func (w *Watcher) note(what func()) {
