@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"solarmirror/cmd/internal/setup"
@@ -25,9 +27,16 @@ func (a *app) observed(jobs []string, work func() error) error {
 			watcher.Ended(job, began, err)
 		}
 	}
-	watcher.Stop(alertTime)
+	within := alertTime
+	if errors.Is(err, context.Canceled) {
+		within = stopSending
+	}
+	watcher.Stop(within)
 	return err
 }
 
-// alertTime is how long a command that has ended may go on sending.
-const alertTime = 10 * time.Second
+// How long a command that has ended may go on sending; the next one sends the rest.
+const (
+	alertTime   = 10 * time.Second
+	stopSending = 200 * time.Millisecond // when it was told to stop
+)

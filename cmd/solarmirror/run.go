@@ -105,9 +105,6 @@ func (w *worker) run(ctx context.Context, wait bool) error {
 // would leave doubts.
 const stopGrace = 9500 * time.Millisecond
 
-// stopSending is how long alerts may still be sent when the worker was told to stop; the next one sends the rest.
-const stopSending = 200 * time.Millisecond
-
 // drain runs the jobs until ctx ends, and returns when all have ended or should have.
 func drain(ctx context.Context, jobs *schedule.Worker) error {
 	ended := make(chan struct{})

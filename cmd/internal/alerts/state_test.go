@@ -1,6 +1,8 @@
 package alerts
 
 import (
+	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +13,9 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"solarmirror/store/sqlitefile"
+	"solarmirror/sync/platform"
 )
 
 type fatal interface{ Fatal(...any) }
@@ -150,5 +155,51 @@ func TestWhatIsNoIncident(t *testing.T) {
 	s.Drop("sync")
 	if len(s.Incidents) > 0 {
 		t.Errorf("of jobs that are off: %v", s.Incidents)
+	}
+}
+
+func TestCausesOf(t *testing.T) {
+	t.Parallel()
+	request := platform.Request{Path: "/orders", Attempts: 1}
+	for _, c := range []struct {
+		err  error
+		want []Cause
+	}{
+		{nil, nil},
+		{fmt.Errorf("stopped: %w", context.Canceled), nil},
+		{&sqlitefile.LockedError{}, nil},
+		{errDown, []Cause{Platform}},
+		{&platform.StatusError{Request: request, Status: 429}, []Cause{Platform}},
+		{&platform.StatusError{Request: request, Status: 404}, []Cause{Job}},
+		{&platform.TransportError{Request: request, Err: &tls.CertificateVerificationError{}}, []Cause{Platform}},
+		{&platform.TransportError{Request: request, Timeout: time.Second}, []Cause{Platform}},
+		{&platform.RetryAfterError{Request: request}, []Cause{Platform}},
+		{&platform.BodyError{Request: request, Reason: "cut"}, []Cause{Platform}},
+		{&platform.EnvelopeError{Request: request}, []Cause{Job}},
+		{errRefused, []Cause{Authentication}},
+		{fmt.Errorf("open: %w", sqlitefile.ErrCorrupt), []Cause{Damage}},
+		{&sqlitefile.NoRoomError{}, []Cause{Disk}},
+		{sqlitefile.ErrIO, []Cause{Disk}},
+		{errHeld, []Cause{Breaker}},
+		{errDiffers, []Cause{Differences}},
+		{errWaiting, []Cause{Job}},
+		{errors.Join(errHeld, errDown), []Cause{Platform, Breaker}},
+	} {
+		if got := CausesOf(c.err); !slices.Equal(got, c.want) {
+			t.Errorf("%v: %v, want %v", c.err, got, c.want)
+		}
+	}
+}
+
+// Every cause has its words in every language, and a command.
+func TestEveryCauseHasWords(t *testing.T) {
+	t.Parallel()
+	for _, c := range Causes() {
+		for _, lang := range Languages() {
+			d := Tongue{Lang: lang}.dictionary()
+			if d.what[c] == "" || d.what[c][0] >= 0x80 || commands[c] == "" {
+				t.Errorf("%s, %s: %q, %q", c, lang, d.what[c], commands[c])
+			}
+		}
 	}
 }

@@ -14,7 +14,9 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fill(t)
-	metrics := get(t, New(w.options()), "/metrics").Body.String()
+	o := w.options()
+	o.Incidents = func() map[string]int { return map[string]int{"platform": 1, "disk": 0} }
+	metrics := get(t, New(o), "/metrics").Body.String()
 	for _, want := range []string{
 		`solarmirror_build_info{goversion="go1.`, `revision="abcdef0",version="v1.2.3"} 1`, `solarmirror_mirror_readable 1`,
 		`solarmirror_stream_freshness_seconds{stream="orders"} 240`, `solarmirror_stream_freshness_seconds{stream="budgets"} 18000`,
@@ -26,7 +28,7 @@ func TestMetrics(t *testing.T) {
 		`solarmirror_platform_request_duration_seconds_count{code="200",method="GET"} 40`, `solarmirror_platform_request_duration_seconds_bucket{code="200",method="GET",le="0.1"} 6`,
 		`solarmirror_platform_retries_total{method="GET"} 1`, `solarmirror_platform_retries_total{method="POST"} 0`,
 		`solarmirror_job_running{job="full_equipments"} 1`, `solarmirror_job_skips_total{job="full_equipments"} 2`, `solarmirror_job_panics_total{job="push"} 1`,
-		`go_goroutines`, `process_resident_memory_bytes`,
+		`solarmirror_open_incidents{cause="platform"} 1`, `solarmirror_open_incidents{cause="disk"} 0`, `go_goroutines`, `process_resident_memory_bytes`,
 	} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("no %s", want)
