@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"solarmirror/store/sqlitefile"
 )
 
 // stateFormat tells our files from others, and from those of other versions.
@@ -92,9 +94,12 @@ func (w *Watcher) update(change func(*State)) {
 	lock := flock.New(w.Path+".lock", flock.SetPermissions(0o600))
 	ctx, cancel := context.WithTimeout(context.Background(), lockTime)
 	defer cancel()
-	_, err := lock.TryLockContext(ctx, 20*time.Millisecond)
+	defer lock.Close()
+	err := sqlitefile.MakeDir(filepath.Dir(w.Path), 0o755)
 	if err == nil {
-		defer lock.Close()
+		_, err = lock.TryLockContext(ctx, 20*time.Millisecond)
+	}
+	if err == nil {
 		var kept *State
 		if kept, err = readState(w.Path); errors.Is(err, errForeign) {
 			w.Log.Warn().Str("path", w.Path).Msg("the file of the alerts is damaged or not of this program: it is begun anew, and an incident may be told twice")

@@ -275,6 +275,27 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
+// While another process sends, none does; one that died meanwhile is not waited for longer than half a minute.
+func TestOneProcessSends(t *testing.T) {
+	t.Parallel()
+	path, log, receiver := filepath.Join(t.TempDir(), "m.alerts"), &logged{}, newHook(t, nil)
+	for until, want := range map[time.Duration]int{20 * time.Second: 0, -time.Second: 1, time.Hour: 1} {
+		s := &State{Format: stateFormat, SendingUntil: time.Now().Add(until)}
+		if err := s.write(path); err != nil {
+			t.Fatal(err)
+		}
+		w := Start(process(path, log, receiver.address()))
+		w.Ended("sync", time.Now(), errRefused)
+		w.Stop(time.Second)
+		for range want {
+			receiver.next(t)
+		}
+		if len(receiver.got) != 0 {
+			t.Errorf("%v: %d messages too many", until, len(receiver.got))
+		}
+	}
+}
+
 // Pings come in their order, with the cause of a failure and nothing more.
 func TestPings(t *testing.T) {
 	t.Parallel()
@@ -297,6 +318,7 @@ func TestPings(t *testing.T) {
 		}
 	}
 	w.Ended("run", began, errDown) // never said to begin
+	w.Ended("run", began, nil)
 	w.Stop(time.Minute)
 	base := "/" + canaryToken + "/sync---full"
 	want := []string{base + "/start ", base + " ", base + "/start ", base + "/fail the platform answered 503 Service Unavailable, saying \"…\"", base + "/start "}
@@ -401,6 +423,7 @@ func TestCheckAddress(t *testing.T) {
 		"slack://hook:T00000000-B00000000-XXXXXXXXXXXXXXXXXXXXXXXX@webhook":           "",
 		"smtp://ops:" + canaryPassword + "@mail.example.com:587/?from=a@b.c&to=d@e.f": "",
 		"telegram://110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw@telegram?chats=@ops": "",
+		"teams+https://example.webhook.office.com/webhookb2/11111111-4444-4444-8444-cccccccccccc@22222222-4444-4444-8444-cccccccccccc/IncomingWebhook/33333333012222222222333333333344/44444444-4444-4444-8444-cccccccccccc/V2ESyij_gAljSoUQHvZoZYzlpAoAXExyOl26dlf1xHEx05": "",
 		"":                                       "want one that begins with discord://, generic://, gotify://, ntfy://, slack://, smtp://, teams://, telegram://",
 		canaryToken:                              "want one that begins",
 		"https://hooks.slack.com/" + canaryToken: "want one that begins",

@@ -151,6 +151,11 @@ func TestWhatIsNoIncident(t *testing.T) {
 	if got := strings.Join(kinds, ", "); got != "begins platform" {
 		t.Errorf("a push that waits for the platform: %s", got)
 	}
+	long := Run{Job: "publish", Began: at, Ended: at.Add(time.Hour), Every: time.Hour, Err: errors.New("one failure, of a job that took long")}
+	if told := s.Run(long); told != nil {
+		t.Errorf("after one failure: %v", told)
+	}
+	s.Drop("publish")
 	s.Drop("push")
 	s.Drop("sync")
 	if len(s.Incidents) > 0 {
