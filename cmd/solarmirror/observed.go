@@ -38,5 +38,5 @@ func (a *app) observed(jobs []string, work func() error) error {
 // How long a command that has ended may go on sending; the next one sends the rest.
 const (
 	alertTime   = 10 * time.Second
-	stopSending = 200 * time.Millisecond // when it was told to stop
+	stopSending = 100 * time.Millisecond // when it was told to stop
 )

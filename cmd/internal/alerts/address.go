@@ -177,7 +177,8 @@ func partsOf(address string) []string {
 		return []string{address}
 	}
 	list := []string{address, u.Path, u.Fragment, u.RawQuery, u.Host}
-	list = append(list, strings.FieldsFunc(u.Path+"/"+u.Fragment, func(r rune) bool { return r == '/' || r == ':' || r == '@' })...)
+	_, rest, _ := strings.Cut(address, "://")
+	list = append(list, strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune("/:@?&=#-", r) })...)
 	if u.User != nil {
 		password, _ := u.User.Password()
 		list = append(list, u.User.Username(), password, u.User.String())

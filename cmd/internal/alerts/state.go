@@ -35,6 +35,9 @@ type Incident struct {
 type Counter struct{ Seen, New int64 }
 
 func (c *Counter) see(n int64) {
+	if n < 0 { // not known: nothing has gone, to come anew
+		return
+	}
 	c.New += max(0, n-c.Seen)
 	c.Seen = n
 }
@@ -52,7 +55,7 @@ type Run struct {
 type Look struct {
 	At              time.Time
 	Streams         []StreamAge
-	Rejects, Doubts int64
+	Rejects, Doubts int64 // below 0: not known
 }
 
 // StreamAge is how old a stream is.

@@ -208,3 +208,19 @@ func TestEveryCauseHasWords(t *testing.T) {
 		}
 	}
 }
+
+// A mirror that could not be read once makes no old reject new.
+func TestWhatIsNotKnownIsNotNew(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	s := &State{}
+	var told []int64
+	for i, n := range []int64{3, -1, 3, 2, 3} {
+		for _, m := range s.Look(Look{At: at.Add(time.Duration(i) * 2 * time.Hour), Rejects: n, Doubts: n}) {
+			told = append(told, m.Rejects, m.Doubts)
+		}
+	}
+	if want := []int64{3, 3, 1, 1}; !slices.Equal(told, want) {
+		t.Errorf("told %v, want %v", told, want)
+	}
+}

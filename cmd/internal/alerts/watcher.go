@@ -202,7 +202,7 @@ func (w *Watcher) takeNote() {
 
 // look asks how everything stands.
 func (w *Watcher) look(now time.Time) Look {
-	ctx, cancel := context.WithTimeout(context.Background(), sendTime)
+	ctx, cancel := context.WithTimeout(w.ctx, sendTime)
 	defer cancel()
 	look := w.Look(ctx)
 	look.At, w.looked = now, now

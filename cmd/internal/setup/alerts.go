@@ -80,7 +80,7 @@ func streamLimits(c config.Config, now time.Time) map[string]alerts.StreamAge {
 
 // look reads how mirror and outbox stand. What cannot be read is for the jobs to tell.
 func look(ctx context.Context, c config.Config, limits map[string]alerts.StreamAge) alerts.Look {
-	var l alerts.Look
+	l := alerts.Look{Rejects: -1, Doubts: -1}
 	if stats, err := outbox.ReadStats(ctx, c.Outbox.Path); err == nil {
 		l.Doubts = stats.Counts[outbox.StateAmbiguous]
 	}
@@ -89,7 +89,11 @@ func look(ctx context.Context, c config.Config, limits map[string]alerts.StreamA
 		return l
 	}
 	defer mirror.Close()
-	list, _ := mirror.Freshness(ctx)
+	list, err := mirror.Freshness(ctx)
+	if err != nil {
+		return l
+	}
+	l.Rejects = 0
 	for _, f := range list {
 		at := limits[f.Stream.Name]
 		at.Name, at.Through = f.Stream.Name, f.CompleteThrough
