@@ -69,8 +69,8 @@ func (w *told) take() (messages, pings []string) {
 	return messages, pings
 }
 
-// A platform goes down for an hour and a quarter and comes back while the schedule goes on: two messages, and the metric of open
-// incidents in between.
+// A platform goes down for an hour and a quarter and comes back while the schedule goes on: two
+// messages, and the metric of open incidents in between.
 func TestOutageIsTold(t *testing.T) {
 	t.Parallel()
 	to := newTold(t)
@@ -100,7 +100,8 @@ func TestOutageIsTold(t *testing.T) {
 	}
 }
 
-// A command of cron tells what its last run has not told, pings, and shows no secret. A first failure tells at once: nobody knows how often it comes.
+// A command of cron tells what its last run has not told, pings, and shows no secret. A first
+// failure tells at once: nobody knows how often it comes.
 func TestCommandsTell(t *testing.T) {
 	t.Parallel()
 	to := newTold(t)

@@ -9,8 +9,8 @@ import (
 	"solarmirror/cmd/internal/terminal"
 )
 
-// observed has the alerts watch work that does these jobs. On a terminal somebody watches already: there only a success counts, which may
-// end an incident.
+// observed has the alerts watch work that does these jobs. On a terminal somebody watches already:
+// there only a success counts, which may end an incident.
 func (a *app) observed(jobs []string, work func() error) error {
 	c, log, err := a.configAndLog()
 	if err != nil {

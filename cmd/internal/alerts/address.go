@@ -45,8 +45,8 @@ var services = map[string]func() types.Service{
 // sendTime is how long one message to one address, or one ping, may take.
 const sendTime = 10 * time.Second
 
-// Some services of the library send by http.DefaultClient, which waits for ever. Nothing else in this
-// program uses it.
+// Some services of the library send by http.DefaultClient, which waits for ever. Nothing else in
+// this program uses it.
 func init() { http.DefaultClient.Timeout = sendTime }
 
 // CheckAddress says why a text is no address to alert, without quoting it.
@@ -102,8 +102,8 @@ func identity(address string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// under limits how many sendings that did not end in time are left to end by themselves: the library
-// cannot be told to stop.
+// under limits how many sendings that did not end in time are left to end by themselves: the
+// library cannot be told to stop.
 var under = make(chan struct{}, 32)
 
 // send sends one message and returns when ctx ends, if not before.
@@ -155,8 +155,8 @@ var client = &http.Client{Timeout: sendTime, Transport: &http.Transport{
 // addresses finds what an error says of where it was on its way to.
 var addresses = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://\S*`)
 
-// harmless is the text of an error that may quote an address, without the address, any part of it, and
-// what the other side said in quotation marks.
+// harmless is the text of an error that may quote an address, without the address, any part of it,
+// and what the other side said in quotation marks.
 func harmless(err error, address string) string {
 	var request *url.Error
 	if errors.As(err, &request) {
@@ -191,6 +191,6 @@ func partsOf(address string) []string {
 	return list
 }
 
-// minSecret is the length of the shortest part of an address that is worth hiding: a shorter one would only
-// make holes in words.
+// minSecret is the length of the shortest part of an address that is worth hiding: a shorter one
+// would only make holes in words.
 const minSecret = 5

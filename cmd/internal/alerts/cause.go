@@ -33,7 +33,8 @@ func Causes() []Cause {
 }
 
 // CausesOf returns the causes of a job's error: more than one when its streams failed for different
-// ones, none when nothing failed: there is no error, the job was stopped, or another command was at work.
+// ones, none when nothing failed: there is no error, the job was stopped, or another command was at
+// work.
 func CausesOf(err error) []Cause {
 	var auth *platform.AuthError
 	var deletions *pull.DeletionsError

@@ -83,8 +83,8 @@ func (s *State) write(path string) error {
 // lockTime is how long the file is waited for; whoever has it keeps it for milliseconds.
 const lockTime = 3 * time.Second
 
-// update changes the state, and the file unless there is none. Without the file it goes on in memory: a state that is not kept
-// must not keep a message from being sent.
+// update changes the state, and the file unless there is none. Without the file it goes on in
+// memory: a state that is not kept must not keep a message from being sent.
 func (w *Watcher) update(change func(*State)) {
 	if w.Path == "" {
 		change(w.memory)

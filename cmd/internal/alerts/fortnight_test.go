@@ -42,8 +42,10 @@ func clock(t *testing.T, text string) time.Time {
 	return time.Date(2026, 3, 1+d, h, m, 0, 0, time.UTC)
 }
 
-// TestFortnight lives through two weeks of a worker by a written timetable, and wants these messages at these times
-// and no other. An incident is over when the last job that failed has succeeded, so at the full hour where an hourly job did. The worker restarts every seven hours, and all it remembers is its file.
+// TestFortnight lives through two weeks of a worker by a written timetable, and wants these
+// messages at these times and no other. An incident is over when the last job that failed has
+// succeeded, so at the full hour where an hourly job did. The worker restarts every seven hours,
+// and all it remembers is its file.
 func TestFortnight(t *testing.T) {
 	t.Parallel()
 	asking := []string{"sync", "full_equipments", "full_requests", "verify"}

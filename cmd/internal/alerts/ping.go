@@ -13,12 +13,12 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-// ping is one sign of life, in the manner of healthchecks.io: /start when a job begins, nothing when it has succeeded,
-// /fail with the cause when it has failed.
+// ping is one sign of life, in the manner of healthchecks.io: /start when a job begins, nothing
+// when it has succeeded, /fail with the cause when it has failed.
 type ping struct{ job, signal, body string }
 
-// pinger sends pings in their order. None is kept beyond the process, and of those that wait because the receiver hangs only
-// the last two of each job: older ones are no sign of life.
+// pinger sends pings in their order. None is kept beyond the process, and of those that wait
+// because the receiver hangs only the last two of each job: older ones are no sign of life.
 type pinger struct {
 	Options
 	ended sync.WaitGroup

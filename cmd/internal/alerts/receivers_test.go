@@ -170,7 +170,8 @@ func mustHoldNoSecret(t *testing.T, what, text string) {
 	}
 }
 
-// Each address gets each message once, whatever the others do; what one process could not send the next one does.
+// Each address gets each message once, whatever the others do; what one process could not send the
+// next one does.
 func TestReceivers(t *testing.T) {
 	t.Parallel()
 	path, log := filepath.Join(t.TempDir(), "m.db.alerts"), &logged{}
@@ -275,7 +276,8 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
-// While another process sends, none does; one that died meanwhile is not waited for longer than half a minute.
+// While another process sends, none does; one that died meanwhile is not waited for longer than
+// half a minute.
 func TestOneProcessSends(t *testing.T) {
 	t.Parallel()
 	path, log, receiver := filepath.Join(t.TempDir(), "m.alerts"), &logged{}, newHook(t, nil)
@@ -340,7 +342,8 @@ func TestPings(t *testing.T) {
 	mustHoldNoSecret(t, "the log", log.String())
 }
 
-// A file that is none of ours is begun anew, one that cannot be written keeps no message from being sent.
+// A file that is none of ours is begun anew, one that cannot be written keeps no message from being
+// sent.
 func TestStateFile(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

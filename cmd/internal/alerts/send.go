@@ -12,8 +12,8 @@ const (
 	leaseTime = 30 * time.Second // longer than a round of sending takes
 )
 
-// sendAll sends what is queued to each address, the addresses at the same time. It takes no longer than
-// sendTime.
+// sendAll sends what is queued to each address, the addresses at the same time. It takes no longer
+// than sendTime.
 func (w *Watcher) sendAll() {
 	queue, mine := w.lease()
 	if !mine {
@@ -50,7 +50,8 @@ func (w *Watcher) sendAll() {
 	w.tryAt = time.Now().Add(w.waits.NextBackOff())
 }
 
-// lease takes the right to send, and drops what is too old. It is not this process's while another sends.
+// lease takes the right to send, and drops what is too old. It is not this process's while another
+// sends.
 func (w *Watcher) lease() (queue []Queued, mine bool) {
 	dropped := 0
 	w.update(func(s *State) {

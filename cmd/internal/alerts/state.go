@@ -129,7 +129,8 @@ func (s *State) Run(r Run) []Message {
 	return messages
 }
 
-// seen says whether a job is rarer than daily. Where no schedule says so, the time since it last ran does; before that, it is.
+// seen says whether a job is rarer than daily. Where no schedule says so, the time since it last
+// ran does; before that, it is.
 func (s *State) seen(r Run) (rare bool) {
 	if r.Every > 0 {
 		return r.Every > rarely

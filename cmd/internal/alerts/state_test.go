@@ -33,8 +33,8 @@ func restarted(t fatal, s *State) *State {
 	return again
 }
 
-// Whatever happens: of a cause, beginning and end alternate, a day passes between two messages while it
-// lasts, what has begun is over in the end, and a restart at any point changes nothing.
+// Whatever happens: of a cause, beginning and end alternate, a day passes between two messages
+// while it lasts, what has begun is over in the end, and a restart at any point changes nothing.
 func TestIncidentsOfAnySequence(t *testing.T) {
 	t.Parallel()
 	jobs := map[string]time.Duration{"sync": 15 * time.Minute, "full_equipments": time.Hour, "verify": 7 * day, "backfill": 0}
@@ -131,7 +131,8 @@ func TestIntervalsOfCron(t *testing.T) {
 	}
 }
 
-// A push that waits for the platform is no incident of its own; neither are jobs that are off, stopped or locked out.
+// A push that waits for the platform is no incident of its own; neither are jobs that are off,
+// stopped or locked out.
 func TestWhatIsNoIncident(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)

@@ -12,7 +12,8 @@ type Result struct {
 	Err  error
 }
 
-// Try sends a test message to each address, and asks the address to ping for what changes nothing there (/log).
+// Try sends a test message to each address, and asks the address to ping for what changes nothing
+// there (/log).
 func Try(ctx context.Context, addresses []string, pingAddress string, t Tongue) []Result {
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()

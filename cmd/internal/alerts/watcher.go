@@ -30,7 +30,8 @@ type Facts struct {
 	Asks  bool
 }
 
-// Watcher tells what happens. Its methods return at once, but for Stop; those of a nil Watcher do nothing.
+// Watcher tells what happens. Its methods return at once, but for Stop; those of a nil Watcher do
+// nothing.
 type Watcher struct {
 	Options
 	began  time.Time
@@ -60,7 +61,8 @@ const (
 	startGrace = 15 * time.Minute // a process that has just started may find streams late that it is about to read
 )
 
-// firstWait is the time from a sending that failed to the next; those after it are longer and longer.
+// firstWait is the time from a sending that failed to the next; those after it are longer and
+// longer.
 var firstWait = 2 * time.Second
 
 // Start begins to watch.
@@ -119,7 +121,8 @@ func (w *Watcher) Open() map[Cause]int {
 	return *w.open.Load()
 }
 
-// Stop ends the watcher. What can be sent within the time is sent; the rest is for the next process.
+// Stop ends the watcher. What can be sent within the time is sent; the rest is for the next
+// process.
 func (w *Watcher) Stop(within time.Duration) {
 	if w == nil {
 		return

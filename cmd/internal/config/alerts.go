@@ -13,8 +13,9 @@ func (a Alerts) Given() bool {
 	return len(a.URLs) > 0 || a.URLsFile != "" || a.PingURL != "" || a.PingURLFile != ""
 }
 
-// Addresses returns the addresses to alert. A file of them is read anew at each call; one that cannot be read, or holds a line that is
-// no address, is an *Error that quotes none; the other addresses come with it.
+// Addresses returns the addresses to alert. A file of them is read anew at each call; one that
+// cannot be read, or holds a line that is no address, is an *Error that quotes none; the other
+// addresses come with it.
 func (a Alerts) Addresses(ctx context.Context) ([]string, error) {
 	var list []string
 	for _, address := range a.URLs {

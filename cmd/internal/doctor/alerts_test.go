@@ -38,7 +38,8 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// A test message goes to every address, and what became of each is told without what is secret of it.
+// A test message goes to every address, and what became of each is told without what is secret of
+// it.
 func TestTryAlerts(t *testing.T) {
 	t.Parallel()
 	got := make(chan string, 10)

@@ -15,7 +15,8 @@ import (
 	"solarmirror/sync/schedule"
 )
 
-// Worker returns what alerts of a worker's jobs, which come when the schedule says. Where nobody is to be told, it only knows what is open.
+// Worker returns what alerts of a worker's jobs, which come when the schedule says. Where nobody is
+// to be told, it only knows what is open.
 func Worker(c config.Config, log zerolog.Logger, now func() time.Time, jobs []schedule.Job) *alerts.Watcher {
 	every := map[string]time.Duration{}
 	for _, j := range jobs {
@@ -35,7 +36,8 @@ func Worker(c config.Config, log zerolog.Logger, now func() time.Time, jobs []sc
 	return w
 }
 
-// Command returns what alerts of one command that cron or Kubernetes started; nil where nobody is to be told.
+// Command returns what alerts of one command that cron or Kubernetes started; nil where nobody is
+// to be told.
 func Command(c config.Config, log zerolog.Logger) *alerts.Watcher {
 	if !c.Alerts.Given() {
 		return nil
