@@ -102,27 +102,31 @@ func identity(address string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// under limits how many sendings that did not end in time are left to end by themselves: the
-// library cannot be told to stop.
+// under limits how many sendings that did not end in time are left to end by themselves: some
+// services of the library cannot be told to stop.
 var under = make(chan struct{}, 32)
 
-// send sends one message and returns when ctx ends, if not before.
+// send sends one message and returns when ctx ends, if not before. ctx has a deadline.
 func send(ctx context.Context, address, title, text string) error {
 	service, err := serviceOf(address)
 	if err != nil {
 		return err
 	}
+	bound := &http.Client{Transport: within{ctx}}
+	deliver := func() error { return service.Send(text, &types.Params{types.TitleKey: title}) }
 	switch service := service.(type) {
 	case *ntfy.Service:
 		if !service.Config.DisableTLSVerification { // else the library's own client, for want of another
-			service.SetHTTPClient(client)
+			service.SetHTTPClient(bound)
 		}
 	case *gotify.Service:
 		if !service.Config.InsecureSkipVerify {
-			*service.GetHTTPClient() = *client
+			*service.GetHTTPClient() = *bound
 		}
 	case *discord.Service:
-		service.HTTPClient = client
+		service.HTTPClient = bound
+	case *telegram.Service:
+		deliver = func() error { return sendTelegram(ctx, service.GetConfig(), text) }
 	case *smtp.Service:
 		title = mime.QEncoding.Encode("utf-8", title)
 	}
@@ -134,7 +138,7 @@ func send(ctx context.Context, address, title, text string) error {
 	result := make(chan error, 1)
 	go func() {
 		defer func() { <-under }()
-		result <- service.Send(text, &types.Params{types.TitleKey: title})
+		result <- deliver()
 	}()
 	select {
 	case err = <-result:
@@ -151,6 +155,13 @@ func send(ctx context.Context, address, title, text string) error {
 var client = &http.Client{Timeout: sendTime, Transport: &http.Transport{
 	Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true, TLSHandshakeTimeout: sendTime,
 }}
+
+// within is the transport of client until ctx ends: the library takes no context.
+type within struct{ ctx context.Context }
+
+func (w within) RoundTrip(r *http.Request) (*http.Response, error) {
+	return client.Transport.RoundTrip(r.WithContext(w.ctx))
+}
 
 // addresses finds what an error says of where it was on its way to.
 var addresses = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://\S*`)

@@ -10,9 +10,9 @@
 // records and companies wait for somebody. Whatever fails for one cause is one incident, however
 // many jobs fail. An incident is pending until it is worth a message: at the first failure for a
 // cause that no time mends, and of a job rarer than daily; else after two failures and 15 minutes.
-// It is over when each of its jobs has succeeded since; a job rarer than daily does not hold it open
-// once another job has had the platform's answers. A stream that is late is an incident of its own,
-// unless the job that moves it fails: then that failure is told.
+// It is over when each of its jobs has succeeded since; a job rarer than daily does not hold it
+// open once another job has had the platform's answers. A stream that is late is an incident of its
+// own, unless the job that moves it fails: then that failure is told.
 //
 // [State] is this machine. It is pure: it takes runs, looks and the time and gives messages, one
 // when an incident begins, one a day while it lasts, one when it is over. New rejects and companies

@@ -416,6 +416,61 @@ func TestOldMessagesAreDropped(t *testing.T) {
 	}
 }
 
+// What each service does with an answer that is no success, with one that is nonsense, and with
+// none.
+func TestServicesDoNotLoseMessages(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch path := r.URL.Path; {
+		case strings.Contains(path, "refused"):
+			http.Error(w, canaryPerson, http.StatusBadGateway)
+		case strings.Contains(path, "nonsense"):
+			fmt.Fprint(w, "<html>")
+		case strings.Contains(path, "message"):
+			fmt.Fprint(w, `{"id":1}`) // of Gotify
+		default:
+			fmt.Fprint(w, `{"ok":true,"id":"x"}`)
+		}
+	}))
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	closed := httptest.NewServer(http.NotFoundHandler())
+	nobody := strings.TrimPrefix(closed.URL, "http://")
+	closed.Close()
+	for address, taken := range map[string]bool{
+		"ntfy://ops:" + canaryPassword + "@" + host + "/good?scheme=http":     true,
+		"ntfy://ops:" + canaryPassword + "@" + host + "/refused?scheme=http":  false,
+		"ntfy://ops:" + canaryPassword + "@" + host + "/nonsense?scheme=http": false,
+		"ntfy://" + nobody + "/good?scheme=http":                              false,
+		"gotify://" + host + "/A123456789abcde?disabletls=yes":                true,
+		"gotify://" + host + "/refused/A123456789abcde?disabletls=yes":        false,
+		"gotify://" + host + "/nonsense/A123456789abcde?disabletls=yes":       false,
+		"gotify://" + nobody + "/A123456789abcde?disabletls=yes":              false,
+		"generic+http://" + host + "/good":                                    true,
+		"generic+http://" + host + "/refused/" + canaryToken:                  false,
+		"generic+http://" + nobody + "/" + canaryToken:                        false,
+		"smtp://" + nobody + "/?from=a@b.c&to=d@e.f":                          false,
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		err := send(ctx, address, "title", "text")
+		cancel()
+		if (err == nil) != taken {
+			t.Errorf("%s: %v", address, err)
+		}
+		if err != nil {
+			mustHoldNoSecret(t, address, err.Error())
+		}
+	}
+
+	for base, taken := range map[string]bool{server.URL: true, server.URL + "/refused": false, server.URL + "/nonsense": false, "http://" + nobody: false} {
+		telegramAPI = base
+		err := send(t.Context(), "telegram://110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw@telegram?chats=@ops,12:3", "title", "text")
+		if (err == nil) != taken || err != nil && strings.Contains(err.Error(), "AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw") {
+			t.Errorf("telegram at %s: %v", base, err)
+		}
+	}
+}
+
 func TestCheckAddress(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
