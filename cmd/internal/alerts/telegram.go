@@ -43,10 +43,10 @@ func sendTelegram(ctx context.Context, c *telegram.Config, text string) error {
 		err = json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&said)
 		_ = answer.Body.Close()
 		if answer.StatusCode != http.StatusOK {
-			return fmt.Errorf("Telegram answered %s", answer.Status)
+			return fmt.Errorf("the answer of Telegram is %s", answer.Status)
 		}
 		if err != nil || !said.OK {
-			return errors.New("Telegram's answer does not say that it took the message")
+			return errors.New("the answer of Telegram does not say that it took the message")
 		}
 	}
 	return nil
