@@ -22,6 +22,7 @@ type Freshness struct {
 	Loaded          float64   // percent of a first load under way; NaN when it is over, or the platform does not count
 	LastRunAt       time.Time // when the last run that read the stream ended; zero: none did
 	LastOutcome     Outcome   // of the stream in that run; "" without one
+	LastSuccessAt   time.Time // when the last run ended in which the stream was read without a fault; zero: none did
 	Rejects         int64     // records that wait to be replayed
 	Promise         string    // what weakens the last clean passes; "" when nothing does
 }
@@ -108,16 +109,23 @@ func (f *Freshness) readLoad(ctx context.Context, q sqlitefile.Querier) error {
 }
 
 func (f *Freshness) readLastRun(ctx context.Context, q sqlitefile.Querier) error {
-	var run struct {
-		Outcome  Outcome      `db:"outcome"`
-		Finished sql.NullTime `db:"finished_at"`
+	last := func(condition string) (outcome Outcome, at time.Time, err error) {
+		var run struct {
+			Outcome  Outcome      `db:"outcome"`
+			Finished sql.NullTime `db:"finished_at"`
+		}
+		err = q.GetContext(ctx, &run, `SELECT json_extract(streams, '$.' || ?1) AS outcome, finished_at FROM _runs
+			WHERE json_extract(streams, '$.' || ?1) `+condition+` ORDER BY run_id DESC LIMIT 1`, f.Stream.Name)
+		if errors.Is(err, sql.ErrNoRows) {
+			err = nil
+		}
+		return run.Outcome, sqlitefile.FromNull(run.Finished), err
 	}
-	err := q.GetContext(ctx, &run, `SELECT json_extract(streams, '$.' || ?1) AS outcome, finished_at FROM _runs
-		WHERE json_extract(streams, '$.' || ?1) IS NOT NULL ORDER BY run_id DESC LIMIT 1`, f.Stream.Name)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
+	var err error
+	if f.LastOutcome, f.LastRunAt, err = last("IS NOT NULL"); err != nil || f.LastOutcome == "" {
+		return err
 	}
-	f.LastOutcome, f.LastRunAt = run.Outcome, sqlitefile.FromNull(run.Finished)
+	_, f.LastSuccessAt, err = last("= 'ok'")
 	return err
 }
 

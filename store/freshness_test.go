@@ -16,9 +16,16 @@ import (
 // end.
 func TestFreshness(t *testing.T) {
 	t.Parallel()
-	m := openMirror(t, mirrorPath(t))
 	older, newer, never := start.Add(-3*time.Hour), start.Add(-time.Hour), time.Time{}
+	now := newer
+	m, err := Open(t.Context(), mirrorPath(t), Options{Now: func() time.Time { return now }})
+	must(t, err)
+	defer func() { must(t, m.Close()) }()
 	orders, budgets, equipments := schema.Streams[0], schema.Streams[1], schema.Streams[2]
+	earlier, err := m.StartRun(t.Context(), "sync", TriggerManual)
+	must(t, err)
+	must(t, m.FinishRun(t.Context(), earlier.ID, Ending{Outcome: OK, Streams: map[string]Outcome{"orders": OK, "budgets": OK}}))
+	now = start
 	run, err := m.StartRun(t.Context(), "sync", TriggerManual)
 	must(t, err)
 	must(t, m.Update(t.Context(), func(tx *Tx) error {
@@ -37,8 +44,8 @@ func TestFreshness(t *testing.T) {
 	got, err := m.Freshness(t.Context())
 	must(t, err)
 	want := []Freshness{
-		{Stream: orders, CompleteThrough: older, LastFullScanAt: older, Loaded: math.NaN(), LastRunAt: start, LastOutcome: OK, Promise: "live: weak"},
-		{Stream: budgets, CompleteThrough: never, LastFullScanAt: never, Loaded: 80, LastRunAt: start, LastOutcome: Failed, Rejects: 1},
+		{Stream: orders, CompleteThrough: older, LastFullScanAt: older, Loaded: math.NaN(), LastRunAt: start, LastOutcome: OK, LastSuccessAt: start, Promise: "live: weak"},
+		{Stream: budgets, CompleteThrough: never, LastFullScanAt: never, Loaded: 80, LastRunAt: start, LastOutcome: Failed, LastSuccessAt: newer, Rejects: 1},
 		{Stream: equipments, Loaded: math.NaN()},
 	}
 	if d := cmp.Diff(want, got[:len(want)], cmpopts.EquateNaNs()); d != "" {

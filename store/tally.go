@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"solarmirror/store/sqlitefile"
 )
@@ -15,6 +16,7 @@ type RunTotal struct {
 	Outcome Outcome `db:"outcome"`
 	Runs    int64   `db:"runs"`
 	Counts
+	LastOnSchedule time.Time `db:"-"` // when the last of those on schedule ended; zero: none did
 }
 
 // RunTally adds up the runs of a mirror that have ended, by command and outcome. It remembers what it has added, since a run that has ended does not
@@ -71,10 +73,26 @@ func (m *Mirror) runAnchor(ctx context.Context, id int64) (at string, err error)
 
 // addRuns adds up the runs after one and up to another that have ended.
 func (m *Mirror) addRuns(ctx context.Context, after, upTo int64) (list []RunTotal, err error) {
-	err = m.read.SelectContext(ctx, &list, `SELECT command, outcome, count(*) AS runs, sum(pages) AS pages, sum(records) AS records, sum(inserted) AS inserted,
-		sum(changed) AS changed, sum(unchanged) AS unchanged, sum(deleted) AS deleted, sum(rejected) AS rejected
-		FROM _runs WHERE run_id > ? AND run_id <= ? AND outcome <> 'running' GROUP BY command, outcome`, after, upTo)
-	return list, err
+	var rows []struct {
+		RunTotal
+		Last string `db:"last"`
+	}
+	err = m.read.SelectContext(ctx, &rows, `SELECT command, outcome, count(*) AS runs, sum(pages) AS pages, sum(records) AS records, sum(inserted) AS inserted,
+		sum(changed) AS changed, sum(unchanged) AS unchanged, sum(deleted) AS deleted, sum(rejected) AS rejected,
+		coalesce(max(CASE trigger WHEN ? THEN finished_at END), '') AS last
+		FROM _runs WHERE run_id > ? AND run_id <= ? AND outcome <> 'running' GROUP BY command, outcome`, TriggerSchedule, after, upTo)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		if r.Last != "" {
+			if r.LastOnSchedule, err = sqlitefile.ParseTime(r.Last); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, r.RunTotal)
+	}
+	return list, nil
 }
 
 func addTotals(to, more []RunTotal) []RunTotal {
@@ -86,6 +104,9 @@ func addTotals(to, more []RunTotal) []RunTotal {
 		}
 		to[i].Runs += one.Runs
 		to[i].Add(one.Counts)
+		if one.LastOnSchedule.After(to[i].LastOnSchedule) {
+			to[i].LastOnSchedule = one.LastOnSchedule
+		}
 	}
 	return to
 }

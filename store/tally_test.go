@@ -21,7 +21,8 @@ func TestRunTally(t *testing.T) {
 		r.Repeat(map[string]func(*rapid.T){
 			"start": func(r *rapid.T) {
 				now = now.Add(time.Minute)
-				run, err := m.StartRun(t.Context(), rapid.SampledFrom([]string{"sync", "verify"}).Draw(r, "command"), TriggerManual)
+				run, err := m.StartRun(t.Context(), rapid.SampledFrom([]string{"sync", "verify"}).Draw(r, "command"),
+					rapid.SampledFrom([]string{TriggerManual, TriggerSchedule}).Draw(r, "trigger"))
 				must(t, err)
 				running = []int64{run.ID} // it marked the others as interrupted
 			},
@@ -51,14 +52,19 @@ func TestRunTallyOfAnotherFile(t *testing.T) {
 	var kept RunTally
 	for i, outcome := range []Outcome{OK, Failed} {
 		path := mirrorPath(t)
-		m, err := Open(t.Context(), path, Options{Now: func() time.Time { return start.Add(time.Duration(i) * time.Hour) }})
+		began := start.Add(time.Duration(i) * time.Hour)
+		now := began
+		m, err := Open(t.Context(), path, Options{Now: func() time.Time { return now }})
 		must(t, err)
-		run, err := m.StartRun(t.Context(), "sync", TriggerManual)
-		must(t, err)
-		must(t, m.FinishRun(t.Context(), run.ID, Ending{Outcome: outcome, Counts: Counts{Pages: 1, Records: 7, Changed: 2}}))
+		for _, trigger := range []string{TriggerSchedule, TriggerManual} {
+			run, err := m.StartRun(t.Context(), "sync", trigger)
+			must(t, err)
+			must(t, m.FinishRun(t.Context(), run.ID, Ending{Outcome: outcome, Counts: Counts{Pages: 1, Records: 7, Changed: 2}}))
+			now = now.Add(time.Minute)
+		}
 		got, err := kept.Totals(t.Context(), m)
 		must(t, err)
-		if d := cmp.Diff([]RunTotal{{Command: "sync", Outcome: outcome, Runs: 1, Counts: Counts{Pages: 1, Records: 7, Changed: 2}}}, got); d != "" {
+		if d := cmp.Diff([]RunTotal{{Command: "sync", Outcome: outcome, Runs: 2, Counts: Counts{Pages: 2, Records: 14, Changed: 4}, LastOnSchedule: began}}, got); d != "" {
 			t.Error(d)
 		}
 		must(t, m.Close())

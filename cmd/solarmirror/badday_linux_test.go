@@ -13,7 +13,9 @@ import (
 	"testing"
 
 	"solarmirror/cmd/internal/testtools"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/platform/platformtest"
+	"solarmirror/sync/schedule"
 )
 
 // fault makes system calls of a program on the files named fail with an error, from the nth on.
@@ -95,26 +97,51 @@ func TestBadDaysOfTheDisk(t *testing.T) {
 	})
 }
 
+// mountDisk makes a disk of a size at a directory, or with MS_REMOUNT gives the one there another size.
+func mountDisk(t *testing.T, disk string, flags uintptr, size string) {
+	t.Helper()
+	if err := os.MkdirAll(disk, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("solarmirror-test", disk, "tmpfs", flags, "size="+size); err != nil {
+		testtools.Refused(t, "mount a small disk", err)
+	}
+	if flags == 0 {
+		t.Cleanup(func() {
+			if err := syscall.Unmount(disk, 0); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A disk of copies that is full is named with the next command. Nothing half written is left once it has room.
+func TestCopiesOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	s, out := newCopyScene(t)
+	s.mustDo(t, jobSync)
+	mountDisk(t, out, 0, "40k")
+	for _, job := range copyJobs {
+		outcome, _, err := s.do(t, job)
+		if outcome != schedule.Failed || !errors.Is(err, sqlitefile.ErrDiskFull) || !strings.Contains(err.Error(), "make room") || !strings.Contains(err.Error(), " "+job+" --") {
+			t.Errorf("%s: %s, %v", job, outcome, err)
+		}
+	}
+	mountDisk(t, out, syscall.MS_REMOUNT, "64m")
+	for _, job := range copyJobs {
+		s.mustDo(t, job)
+	}
+	checkNoParts(t, out)
+}
+
 // A disk that fills up in the middle of a sync, and has room again.
 func TestBadDayOfAFullDisk(t *testing.T) {
 	t.Parallel()
 	size := func(flags uintptr, size string) func(*testing.T, *sufferer) {
 		return func(t *testing.T, s *sufferer) {
 			disk := filepath.Join(s.dir, "disk")
-			if err := os.MkdirAll(disk, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := syscall.Mount("solarmirror-test", disk, "tmpfs", flags, "size="+size); err != nil {
-				testtools.Refused(t, "mount a small disk", err)
-			}
+			mountDisk(t, disk, flags, size)
 			s.mirror = "disk/m.db"
-			if flags == 0 {
-				t.Cleanup(func() {
-					if err := syscall.Unmount(disk, 0); err != nil {
-						t.Error(err)
-					}
-				})
-			}
 		}
 	}
 	runBadDays(t, []badDay{

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"solarmirror/cmd/internal/statuspage"
 )
 
 func newHealthcheckCommand(a *app) *cobra.Command {
@@ -52,10 +55,14 @@ func (a *app) healthcheck(ctx context.Context) error {
 		return fmt.Errorf(`no answer from %s: %w; is "solarmirror run" running there, with the same [http] listen?`, address, err)
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answered %s: another program may have that address; see [http] listen", address, response.Status)
+	body, err := io.ReadAll(io.LimitReader(response.Body, 1<<10))
+	if err != nil {
+		return fmt.Errorf("no answer from %s: %w", address, err)
 	}
-	_, err = fmt.Fprintln(a.stdout, "alive")
+	if response.StatusCode != http.StatusOK || string(body) != statuspage.Alive {
+		return fmt.Errorf(`%s answered %s, but not as "solarmirror run": another program uses that address; give [http] listen another port`, address, response.Status)
+	}
+	_, err = fmt.Fprint(a.stdout, statuspage.Alive)
 	return err
 }
 

@@ -13,7 +13,7 @@ import (
 	"solarmirror/sync/push"
 )
 
-const queuedJSON = "print one JSON object per queued company, as \"outbox list --json\" does"
+const queuedJSON = "print one JSON object per queued company: " + outboxcmd.RowFields
 
 func newOutboxAddCommand(a *app) *cobra.Command {
 	var o outboxcmd.QueueOptions

@@ -26,9 +26,12 @@ func newRunCommand(a *app) *cobra.Command {
 		Use:   "run",
 		Short: "Keep the mirror up to date on a schedule, until stopped",
 		Long: `Do on a schedule, section [schedule] of the configuration, what sync, push, verify and
-publish do once. Jobs that read the platform into the mirror take turns; a job that is due
-again before it has ended is skipped once; what was missed while the program was down
-happens at start. A job that fails is logged and runs again at its next time. Other
+publish do once. Where [schedule] gives them a time, report, backup and export are jobs too;
+sections [report], [backup] and [export] say where they write.
+
+Jobs that read the platform into the mirror, and jobs that copy the mirror, take turns; a job
+that is due again before it has ended is skipped once; what was missed while the program was
+down happens at start. A job that fails is logged and runs again at its next time. Other
 commands may be used meanwhile: the locks of mirror and outbox are taken by each job for
 as long as it runs. A job waits for the mirror while another command has it, a backfill for
 one window at the most; a push that finds the outbox taken is skipped.
@@ -58,11 +61,17 @@ func (a *app) run(ctx context.Context, wait bool) error {
 
 // run works until ctx ends or a database is found damaged. It holds a lock of its own, beside the mirror's: two workers would each do everything.
 func (w *worker) run(ctx context.Context, wait bool) error {
+	if err := w.config.CheckOutputs(); err != nil {
+		return err
+	}
 	lock, err := sqlitefile.AcquireLock(ctx, w.config.Mirror.Path+".run", "run", wait)
 	if err != nil {
 		return err
 	}
 	defer lock.Release()
+	w.alerts = setup.Worker(w.config, w.log, w.clock.Now, w.jobs(nil))
+	sendFor := stopSending
+	defer func() { w.alerts.Stop(sendFor) }()
 	// Served before anything else, since to bring an older mirror up to date may take long, and the process is alive meanwhile.
 	var jobs atomic.Pointer[schedule.Worker]
 	endPage, err := w.servePage(func() []schedule.Status {
@@ -75,8 +84,11 @@ func (w *worker) run(ctx context.Context, wait bool) error {
 		return err
 	}
 	defer endPage()
+	began := w.clock.Now()
 	last, err := w.lastStarts(ctx)
+	w.alerts.Ended("run", began, err)
 	if err != nil {
+		sendFor = alertTime
 		return err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
@@ -89,6 +101,7 @@ func (w *worker) run(ctx context.Context, wait bool) error {
 	w.log.Info().Msg("stopped")
 	var damage *damageError
 	if errors.As(context.Cause(ctx), &damage) {
+		sendFor = alertTime
 		return damage
 	}
 	return nil
@@ -150,6 +163,7 @@ func (w *worker) lastStarts(ctx context.Context) (map[string]time.Time, error) {
 	if err != nil {
 		return nil, err
 	}
+	delete(last, jobPush) // most pushes have nothing to do and leave no run
 	return last, w.countFullReads(ctx, mirror, last)
 }
 

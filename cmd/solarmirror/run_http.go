@@ -8,11 +8,14 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"solarmirror/cmd/internal/alerts"
 	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/cmd/internal/statuspage"
 	"solarmirror/sync/schedule"
@@ -37,14 +40,10 @@ func (w *worker) servePage(jobs func() []schedule.Status) (end func(), err error
 	}
 	listener, err := net.Listen("tcp", c.HTTP.Listen)
 	if err != nil {
-		return nil, fmt.Errorf(`the status page cannot be served: %w; give [http] listen another address, or "" for no page`, err)
+		return nil, cannotListen(c.HTTP.Listen, err)
 	}
-	version := buildinfo.Read()
 	server := &http.Server{
-		Handler: statuspage.New(statuspage.Options{
-			Mirror: c.Mirror.Path, Outbox: c.Outbox.Path, Listen: c.HTTP.Listen, Jobs: jobs, Readers: streamReaders(), Requests: w.requests,
-			StaleAfter: staleAfter(c.Schedule.Sync, w.clock.Now()), Zone: c.ScheduleZone(), Version: version.Version, Revision: version.Revision, Now: w.clock.Now, Log: w.log,
-		}),
+		Handler:           w.pageHandler(jobs),
 		ReadHeaderTimeout: headerTime, ReadTimeout: headerTime, WriteTimeout: answerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
 		ErrorLog: log.New(debugLines{w.log}, "", 0), ConnState: (&connections{}).watch,
 	}
@@ -64,6 +63,27 @@ func (w *worker) servePage(jobs func() []schedule.Status) (end func(), err error
 		}
 		<-served
 	}, nil
+}
+
+func (w *worker) pageHandler(jobs func() []schedule.Status) http.Handler {
+	c, version := w.config, buildinfo.Read()
+	return statuspage.New(statuspage.Options{
+		Mirror: c.Mirror.Path, Outbox: c.Outbox.Path, Listen: c.HTTP.Listen, Jobs: jobs, Readers: streamReaders(), Requests: w.requests, Incidents: w.incidents,
+		StaleAfter: staleAfter(c.Schedule.Sync, w.clock.Now()), Zone: c.ScheduleZone(), Version: version.Version, Revision: version.Revision, Now: w.clock.Now, Log: w.log,
+	})
+}
+
+// cannotListen says why the page cannot be served at an address, and what to type next.
+func cannotListen(listen string, cause error) error {
+	const windowsInUse = syscall.Errno(10048) // WSAEADDRINUSE, which syscall does not take for EADDRINUSE
+	host, port, _ := net.SplitHostPort(listen)
+	number, err := strconv.Atoi(port)
+	if err != nil || !errors.Is(cause, syscall.EADDRINUSE) && !errors.Is(cause, windowsInUse) {
+		return fmt.Errorf(`the status page cannot be served: %w; correct [http] listen, or set it to "off" for no page`, cause)
+	}
+	return fmt.Errorf(`the status page cannot be served: another program uses port %d (%w); see which one with "ss -ltnp 'sport = :%d'", `+
+		"or give [http] listen another port: SOLARMIRROR_HTTP_LISTEN=%s solarmirror run",
+		number, cause, number, net.JoinHostPort(host, strconv.Itoa(number%65535+1)))
 }
 
 // connections limits the file descriptors of the status page. A new connection beyond maxConns
@@ -96,6 +116,15 @@ func staleAfter(sync schedule.Spec, now time.Time) time.Duration {
 		return 0
 	}
 	return max(3*sync.Next(first).Sub(first), time.Hour)
+}
+
+// incidents counts the open incidents, also by the causes that have none.
+func (w *worker) incidents() map[string]int {
+	counts, open := map[string]int{}, w.alerts.Open()
+	for _, cause := range alerts.Causes() {
+		counts[string(cause)] = open[cause]
+	}
+	return counts
 }
 
 // debugLines logs what the HTTP server says of its clients, which is no fault of ours.

@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -23,10 +27,27 @@ func TestRunServesItsPage(t *testing.T) {
 	}
 	s.config.HTTP.Listen = listener.Addr().String()
 	s.worker.clock = schedule.SystemClock{}
-	if err := s.run(t.Context(), false); err == nil || !strings.Contains(err.Error(), "[http] listen") {
+	port := listener.Addr().(*net.TCPAddr).Port
+	want := fmt.Sprintf("another program uses port %d", port)
+	next := fmt.Sprintf("SOLARMIRROR_HTTP_LISTEN=127.0.0.1:%d solarmirror run", port%65535+1)
+	if err := s.run(t.Context(), false); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), next) {
 		t.Errorf("with the address taken: %v", err)
 	}
-	if err := listener.Close(); err != nil {
+	if _, err := os.Stat(s.config.Mirror.Path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("with the address taken, the mirror was made: %v", err)
+	}
+	s.config.HTTP.Listen = "192.0.2.1:8480"
+	if err := s.run(t.Context(), false); err == nil || !strings.Contains(err.Error(), "correct [http] listen") {
+		t.Errorf("with an address that this machine does not have: %v", err)
+	}
+	s.config.HTTP.Listen = listener.Addr().String()
+	s.mirror.env = []string{"SOLARMIRROR_HTTP_LISTEN=" + s.config.HTTP.Listen}
+	other := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "I answer anything") })}
+	go func() { _ = other.Serve(listener) }()
+	if code := s.mirror.runSignalled(t, s.mirror.command(t, "healthcheck")); code != exitFailed {
+		t.Errorf("healthcheck of another program exits with %d, want %d", code, exitFailed)
+	}
+	if err := other.Close(); err != nil {
 		t.Fatal(err)
 	}
 
@@ -53,7 +74,6 @@ func TestRunServesItsPage(t *testing.T) {
 	if _, body := get("/"); !strings.Contains(body, "Full read of equipment") || strings.Count(body, "<dt>Next run</dt>") != 3 || strings.Contains(body, "not on schedule") {
 		t.Errorf("the page does not name the jobs, and which reads each stream next:\n%.2000s\n%s", body, s.log)
 	}
-	s.mirror.env = []string{"SOLARMIRROR_HTTP_LISTEN=" + s.config.HTTP.Listen}
 	if code := s.mirror.runSignalled(t, s.mirror.command(t, "healthcheck")); code != exitOK {
 		t.Errorf("healthcheck exits with %d", code)
 	}

@@ -27,6 +27,9 @@ const (
 	jobFullRequests   = schema.FullRequests
 	jobVerify         = "verify"
 	jobPublish        = "publish"
+	jobReport         = "report"
+	jobExport         = "export"
+	jobBackup         = "backup"
 	jobPush           = "push"
 )
 
@@ -45,29 +48,47 @@ func streamReaders() map[string][]string {
 	return readers
 }
 
-// jobs lists what is done when. Jobs due at the same moment are done in this order: a verification finds the mirror just read.
+// task declares a job of the worker.
+type task struct {
+	name  string
+	spec  schedule.Spec
+	line  string
+	waits bool // a job that never ran waits for its time; otherwise it runs at start
+	run   func(context.Context, *account) error
+}
+
+// tasks lists the jobs. Jobs due at the same moment run in this order: a verification and the copies
+// find the mirror just read.
 //
-// A job that never ran happens at start, but for full readings, since the first sync is one, and for a verification, which would find nothing that sync did not.
-func (w *worker) jobs(last map[string]time.Time) []schedule.Job {
-	at, now := w.config.Schedule, w.clock.Now()
-	return []schedule.Job{
-		{Name: jobSync, Spec: at.Sync, Line: mirrorLine, Last: last[jobSync],
-			Run: w.job(jobSync, w.sync(pull.Options{Streams: pull.Streams(), Command: jobSync}))},
-		{Name: jobFullEquipments, Spec: at.FullEquipments, Line: mirrorLine, Last: lastOr(last[jobFullEquipments], now),
-			Run: w.job(jobFullEquipments, w.sync(pull.Options{Streams: pull.FullJobStreams(jobFullEquipments), Full: true, Command: jobFullEquipments}))},
-		{Name: jobFullRequests, Spec: at.FullRequests, Line: mirrorLine, Last: lastOr(last[jobFullRequests], now),
-			Run: w.job(jobFullRequests, w.sync(pull.Options{Streams: pull.FullJobStreams(jobFullRequests), Full: true, Command: jobFullRequests}))},
-		{Name: jobVerify, Spec: at.Verify, Line: mirrorLine, Last: lastOr(last[jobVerify], now), Run: w.job(jobVerify, w.verify)},
-		{Name: jobPublish, Spec: at.Publish, Line: mirrorLine, Last: last[jobPublish], Run: w.job(jobPublish, w.publish)},
-		{Name: jobPush, Spec: at.Push, Line: outboxLine, Run: w.job(jobPush, w.push)},
+// Full readings wait when they never ran, since the first sync is one; so does a verification, which
+// would find nothing that sync did not.
+func (w *worker) tasks() []task {
+	at := w.config.Schedule
+	return []task{
+		{name: jobSync, spec: at.Sync, line: mirrorLine, run: w.sync(pull.Options{Streams: pull.Streams(), Command: jobSync})},
+		{name: jobFullEquipments, spec: at.FullEquipments, line: mirrorLine, waits: true, run: w.fullRead(jobFullEquipments)},
+		{name: jobFullRequests, spec: at.FullRequests, line: mirrorLine, waits: true, run: w.fullRead(jobFullRequests)},
+		{name: jobVerify, spec: at.Verify, line: mirrorLine, waits: true, run: w.verify},
+		{name: jobPublish, spec: at.Publish, line: mirrorLine, run: w.copying(jobPublish, w.publish)},
+		{name: jobReport, spec: at.Report, line: mirrorLine, run: w.copying(jobReport, w.report)},
+		{name: jobExport, spec: at.Export, line: mirrorLine, run: w.copying(jobExport, w.export)},
+		{name: jobBackup, spec: at.Backup, line: mirrorLine, run: w.copying(jobBackup, w.backup)},
+		{name: jobPush, spec: at.Push, line: outboxLine, run: w.push},
 	}
 }
 
-func lastOr(last, fallback time.Time) time.Time {
-	if last.IsZero() {
-		return fallback
+// jobs makes of the tasks what the schedule runs; last is when each last started.
+func (w *worker) jobs(last map[string]time.Time) []schedule.Job {
+	var list []schedule.Job
+	now := w.clock.Now()
+	for _, t := range w.tasks() {
+		started := last[t.name]
+		if started.IsZero() && t.waits {
+			started = now
+		}
+		list = append(list, schedule.Job{Name: t.name, Spec: t.spec, Line: t.line, Last: started, Run: w.job(t.name, t.run)})
 	}
-	return last
+	return list
 }
 
 // account is what a job says of itself in the log.
@@ -80,7 +101,10 @@ type account struct {
 func (w *worker) job(name string, work func(context.Context, *account) error) func(context.Context) (schedule.Outcome, error) {
 	return func(ctx context.Context) (schedule.Outcome, error) {
 		began, did := w.clock.Now(), &account{facts: zerolog.Dict()}
-		err := work(ctx, did)
+		err := errDefect
+		w.alerts.Began(name)
+		defer func() { w.alerts.Ended(name, began, err) }()
+		err = work(ctx, did)
 		outcome := outcomeOf(ctx, err)
 		failure := err
 		if outcome == schedule.Interrupted {
@@ -94,6 +118,9 @@ func (w *worker) job(name string, work func(context.Context, *account) error) fu
 		return outcome, err
 	}
 }
+
+// errDefect is what the alerts say of a job that panicked.
+var errDefect = errors.New("the job ended by a defect of the program, which the log has")
 
 func outcomeOf(ctx context.Context, err error) schedule.Outcome {
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
@@ -134,6 +161,10 @@ func (w *worker) sync(o pull.Options) func(context.Context, *account) error {
 			return err
 		})
 	}
+}
+
+func (w *worker) fullRead(job string) func(context.Context, *account) error {
+	return w.sync(pull.Options{Streams: pull.FullJobStreams(job), Full: true, Command: job})
 }
 
 func (did *account) run(id int64, c store.Counts) {
@@ -212,22 +243,6 @@ func (w *worker) recordPush(ctx context.Context, ledger *outbox.Creations, began
 	return w.record(ctx, ledger, jobPush, began, cause, store.Counts{
 		Records: int64(report.Done + report.Rejected + report.Ambiguous + report.Postponed), Inserted: int64(report.Done), Rejected: int64(report.Rejected),
 	})
-}
-
-// publish waits for its turn like those that write to the mirror, though it only reads: a reading during a sync would keep its WAL from being emptied, and
-// publish half of it. Its run is noted afterwards, or the copy would say that it is running.
-func (w *worker) publish(ctx context.Context, did *account) error {
-	began := w.clock.Now()
-	published, err := setup.Publish(ctx, w.config, w.log, false)
-	if published != nil {
-		did.facts.Str("path", published.Path).Int64("bytes", published.Size)
-	}
-	ledger, opening := setup.Creations(ctx, w.config)
-	if ledger == nil {
-		return cmp.Or(err, opening)
-	}
-	defer ledger.Close()
-	return errors.Join(err, w.record(ctx, ledger, jobPublish, began, err, store.Counts{}))
 }
 
 // record adds what ran without the mirror's lock to the ledger; a job that was skipped did not run.

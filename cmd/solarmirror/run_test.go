@@ -32,11 +32,16 @@ func small(t *testing.T) platformtest.Options {
 // do runs a job once, and returns what the log says of it.
 func (s *scene) do(t *testing.T, name string) (outcome schedule.Outcome, line string, err error) {
 	t.Helper()
-	s.stop = func(error) {}
+	return s.doUnder(t, t.Context(), name)
+}
+
+func (s *scene) doUnder(t *testing.T, ctx context.Context, name string) (outcome schedule.Outcome, line string, err error) {
+	t.Helper()
+	s.stop = func(cause error) { s.ended = cause }
 	s.log.Reset()
 	for _, j := range s.jobs(nil) {
 		if j.Name == name {
-			outcome, err = j.Run(t.Context())
+			outcome, err = j.Run(ctx)
 			return outcome, s.log.String(), err
 		}
 	}
@@ -131,30 +136,20 @@ func TestJobOpensTheMirrorAnew(t *testing.T) {
 	}
 }
 
-// A damaged mirror ends the worker, so that nothing is written any more; no other failure does.
+// A damaged mirror ends the worker, so that nothing is written any more; no other failure does. It is told before the end.
 func TestDamageEndsTheRun(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, small(t))
+	to := newTold(t)
+	s := newScene(t, small(t), "SOLARMIRROR_ALERTS_URLS="+to.hook)
 	s.mustDo(t, jobSync)
-	file, err := os.OpenFile(s.config.Mirror.Path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := file.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// All but the pages that say which tables there are.
-	if _, err := file.WriteAt(make([]byte, info.Size()-64*4096), 64*4096); err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	damage(t, s.config.Mirror.Path)
 	s.worker.clock = schedule.SystemClock{} // by which the sync was missed
-	err = s.run(t.Context(), false)
+	err := s.run(t.Context(), false)
 	if !errors.Is(err, sqlitefile.ErrCorrupt) || exitCode(t.Context(), err) != exitFailed || !strings.Contains(err.Error(), "solarmirror restore --from DIR") {
 		t.Errorf("the run ended with %v", err)
+	}
+	if messages, _ := to.take(); !cmp.Equal(messages, []string{"O banco de dados está danificado"}) {
+		t.Errorf("told: %q", messages)
 	}
 }
 

@@ -20,9 +20,11 @@ import (
 
 	"solarmirror/cmd/internal/config"
 	"solarmirror/cmd/internal/setup"
+	"solarmirror/cmd/internal/statuspage"
 	"solarmirror/store"
 	"solarmirror/store/identity"
 	"solarmirror/store/outbox"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/store/testsize"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/platform/platformtest"
@@ -64,6 +66,8 @@ type scene struct {
 	mirror   *program
 	log      *strings.Builder
 	down     atomic.Bool // the platform answers nothing but 503
+	jobsNow  func() []schedule.Status
+	ended    error // why do would have ended the worker
 }
 
 func newScene(t *testing.T, o platformtest.Options, settings ...string) *scene {
@@ -99,15 +103,16 @@ func newScene(t *testing.T, o platformtest.Options, settings ...string) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
+	requests := statuspage.NewRequests(s.clock.Now)
 	client, err := platform.New(platform.Config{
-		BaseURL: server.URL, Token: c.TokenSource(), RequestsPerSecond: 10_000, Now: s.clock.Now, Log: zerolog.Nop(),
+		BaseURL: server.URL, Token: c.TokenSource(), RequestsPerSecond: 10_000, Now: s.clock.Now, Log: zerolog.Nop(), Observe: requests.Observe,
 		Retry: platform.RetryPolicy{Initial: time.Millisecond, Max: time.Millisecond, Attempts: 8},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	s.worker = &worker{config: c, log: zerolog.New(zerolog.SyncWriter(s.log)), client: client, clock: s.clock, maxWAL: maxWAL}
+	s.worker = &worker{config: c, log: zerolog.New(zerolog.SyncWriter(s.log)), client: client, requests: requests, clock: s.clock, maxWAL: maxWAL}
 	return s
 }
 
@@ -129,10 +134,11 @@ func (s *scene) live(t *testing.T, until time.Time, own ...schedule.Job) {
 		return schedule.OK, nil
 	}}
 	jobs := schedule.New(append(append(s.jobs(last), own...), end), schedule.Options{Zone: s.config.ScheduleZone(), Clock: s.clock, Log: zerolog.Nop()})
+	s.jobsNow = jobs.Status
 	s.clock.idle = func() bool { return idle(jobs) && ctx.Err() == nil }
 	jobs.Run(ctx)
 	for _, j := range jobs.Status() {
-		if j.Panics > 0 {
+		if j.Ended[schedule.Panicked].Runs > 0 {
 			t.Errorf("%s panicked: %s", j.Name, j.LastError)
 		}
 	}
@@ -156,6 +162,7 @@ func TestSchedule(t *testing.T) {
 	var mu sync.Mutex
 	dice := rand.New(rand.NewPCG(11, 0))
 	calm := false
+	out := t.TempDir()
 	s := newScene(t, platformtest.Options{
 		Seed: 9, Requests: testsize.Fewer(400), Equipments: smallCatalogue(),
 		Faults: platformtest.Faults{Rate: 0.1, Seed: 5},
@@ -168,8 +175,8 @@ func TestSchedule(t *testing.T) {
 			}
 			return platformtest.CompanyAsDeserved
 		},
-	}, "SOLARMIRROR_SCHEDULE_FULL_REQUESTS=0 */2 * * *", "SOLARMIRROR_SCHEDULE_VERIFY=0 */12 * * *", "SOLARMIRROR_SCHEDULE_PUSH=*/5 * * * *",
-		"SOLARMIRROR_SCHEDULE_PUBLISH=10 */2 * * *")
+	}, append(copySettings(out), "SOLARMIRROR_SCHEDULE_FULL_REQUESTS=0 */2 * * *", "SOLARMIRROR_SCHEDULE_VERIFY=0 */12 * * *",
+		"SOLARMIRROR_SCHEDULE_PUSH=*/5 * * * *", "SOLARMIRROR_SCHEDULE_PUBLISH=10 */2 * * *")...)
 	s.clock.perRequest.Store(200)
 	queued := 0
 	queue := schedule.Job{Name: "queue", Spec: mustSpec(t, "@hourly"), Line: "test", Last: s.clock.Now(), Run: func(ctx context.Context) (schedule.Outcome, error) {
@@ -188,6 +195,7 @@ func TestSchedule(t *testing.T) {
 
 	s.checkMirror(t)
 	s.checkCompanies(t, queued)
+	s.checkCopies(t, out)
 	faults := 0
 	for _, n := range s.platform.Faulted() {
 		faults += n
@@ -200,6 +208,30 @@ func TestSchedule(t *testing.T) {
 	if faults == 0 || len(s.platform.Events()) == 0 || queued == 0 {
 		t.Error("nothing happened, so nothing is proved")
 	}
+}
+
+// checkCopies checks that every report, export and backup came at its time and is whole.
+func (s *scene) checkCopies(t *testing.T, out string) {
+	t.Helper()
+	for job, spec := range map[string]schedule.Spec{jobReport: s.config.Schedule.Report, jobExport: s.config.Schedule.Export, jobBackup: s.config.Schedule.Backup} {
+		runs := s.mirror.strings(t, "SELECT outcome || ' ' || started_at FROM _runs WHERE command = '"+job+"' ORDER BY run_id")
+		var due time.Time
+		for i, run := range runs {
+			at, err := sqlitefile.ParseTime(strings.TrimPrefix(run, "ok "))
+			// It waits for its turn, but never for its next time. The first is made up for at start.
+			if err != nil || i > 0 && (at.Before(due) || !at.Before(spec.Next(due))) {
+				t.Errorf("%s %d was due at %v: %s, %v", job, i, due, run, err)
+			}
+			due = spec.Next(at.In(s.config.ScheduleZone()))
+		}
+		if len(runs) < 2 || s.clock.Now().After(due) {
+			t.Errorf("%s ran %d times, and is due since %v at %v", job, len(runs), due, s.clock.Now())
+		}
+	}
+	if got := names(t, filepath.Join(out, "backups")); len(got) != 4 { // two of mirror and outbox each
+		t.Errorf("backups: %v", got)
+	}
+	checkNoParts(t, out)
 }
 
 // A platform that is down for as long leaves failed runs that say so, a sound mirror as it was, and queued companies waiting. When it is back

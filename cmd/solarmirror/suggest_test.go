@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -43,32 +42,4 @@ func TestWhatIsMeantExists(t *testing.T) {
 			}
 		}
 	}
-}
-
-// withoutTable lists the commands that print no table, so need no --json.
-var withoutTable = []string{
-	"backup", "completion bash", "completion fish", "completion powershell", "completion zsh", "config check", "config example", "config show",
-	"demo", // a story around tables that query prints
-	"export", "healthcheck", "help", "init", "marts build", "marts check", "outbox cancel", "outbox keygen", "outbox purge", "outbox resolve", "outbox retry",
-	"publish", "rejects show", "report", "restore", "run", "schema datasette", "schema ddl", "schema markdown", "schema sql", "simulate",
-}
-
-// TestTablesAreJSONToo walks the commands: one that prints a table has --json, whose help names the fields.
-func TestTablesAreJSONToo(t *testing.T) {
-	t.Parallel()
-	visit(newRootCommand(newApp(nil, nil, nil)), func(cmd *cobra.Command) {
-		if cmd.HasSubCommands() {
-			return
-		}
-		_, path, _ := strings.Cut(cmd.CommandPath(), " ")
-		flag, listed := cmd.Flags().Lookup("json"), slices.Contains(withoutTable, path)
-		switch {
-		case listed && flag != nil:
-			t.Errorf("%q has --json, and is listed as printing no table", path)
-		case !listed && flag == nil:
-			t.Errorf("%q has no --json; list it in withoutTable if it prints no table", path)
-		case flag != nil && !strings.Contains(flag.Usage, ": ") && !strings.Contains(flag.Usage, "as \"outbox list --json\""):
-			t.Errorf("the help of %q --json names no field: %s", path, flag.Usage)
-		}
-	})
 }

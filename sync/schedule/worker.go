@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -37,6 +38,15 @@ const (
 	Panicked    Outcome = "panicked"    // a defect of the program
 )
 
+// Outcomes returns every outcome.
+func Outcomes() []Outcome { return []Outcome{OK, Partial, Failed, Skipped, Interrupted, Panicked} }
+
+// Ended counts the runs of a job that ended in one way, in this process.
+type Ended struct {
+	Runs int64
+	Last time.Time // when the last of them ended
+}
+
 // Status is how a job stands.
 type Status struct {
 	Name        string
@@ -49,7 +59,7 @@ type Status struct {
 	LastError   string    // of that run; "" when there was none
 	LastTook    time.Duration
 	Skips       int64 // firings while the job was still running or waiting
-	Panics      int64
+	Ended       map[Outcome]Ended
 }
 
 // Options are what a Worker needs from around it.
@@ -87,7 +97,7 @@ type line struct {
 func New(jobs []Job, o Options) *Worker {
 	w := &Worker{Options: o, lines: map[string]*line{}}
 	for _, j := range jobs {
-		e := &entry{job: j, Status: Status{Name: j.Name, Spec: j.Spec.String(), LastStart: j.Last}}
+		e := &entry{job: j, Status: Status{Name: j.Name, Spec: j.Spec.String(), LastStart: j.Last, Ended: map[Outcome]Ended{}}}
 		e.Next = w.next(e, w.now())
 		w.jobs = append(w.jobs, e)
 		if w.lines[j.Line] == nil {
@@ -109,6 +119,7 @@ func (w *Worker) Status() []Status {
 	list := make([]Status, len(w.jobs))
 	for i, e := range w.jobs {
 		list[i] = e.Status
+		list[i].Ended = maps.Clone(e.Ended)
 	}
 	return list
 }
@@ -235,12 +246,11 @@ func (w *Worker) ended(ctx context.Context, l *line, e *entry, r *result) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	e.Running, l.busy = false, false
-	e.LastOutcome, e.LastError, e.LastTook = r.outcome, "", w.now().Sub(e.LastStart)
+	now := w.now()
+	e.LastOutcome, e.LastError, e.LastTook = r.outcome, "", now.Sub(e.LastStart)
+	e.Ended[r.outcome] = Ended{Runs: e.Ended[r.outcome].Runs + 1, Last: now}
 	if r.err != nil {
 		e.LastError = r.err.Error()
-	}
-	if r.outcome == Panicked {
-		e.Panics++
 	}
 	w.serve(ctx, l)
 }

@@ -108,8 +108,8 @@ func TestEveryFiringIsAccountedFor(t *testing.T) {
 				if s.Waiting {
 					waiting = 1
 				}
-				if ran := int64(len(jobs[i].starts)); ran+waiting+s.Skips != firings || s.Panics > 0 {
-					rt.Errorf("%s %q: %d firings, but %d runs, %d waiting, %d skipped, %d panics", s.Name, s.Spec, firings, ran, waiting, s.Skips, s.Panics)
+				if ran := int64(len(jobs[i].starts)); ran+waiting+s.Skips != firings || s.Ended[Panicked].Runs > 0 {
+					rt.Errorf("%s %q: %d firings, but %d runs, %d waiting, %d skipped, %d panics", s.Name, s.Spec, firings, ran, waiting, s.Skips, s.Ended[Panicked].Runs)
 				}
 			}
 		})
@@ -143,10 +143,10 @@ func TestPanicIsARunThatFailed(t *testing.T) {
 		leaves.Run = func(context.Context) (Outcome, error) { runtime.Goexit(); return OK, nil }
 		var log bytes.Buffer
 		status := work(t, 5*time.Hour+time.Minute, zerolog.New(&log), panics, leaves, follows)
-		if s := status[0]; s.Panics != 5 || s.LastOutcome != Panicked || s.LastError != "panic: boom" || s.Running {
+		if s := status[0]; s.Ended[Panicked].Runs != 5 || s.LastOutcome != Panicked || s.LastError != "panic: boom" || s.Running {
 			t.Errorf("the one that panics: %+v", s)
 		}
-		if s := status[1]; s.Panics != 5 || s.LastOutcome != Panicked || s.Running {
+		if s := status[1]; s.Ended[Panicked].Runs != 5 || s.LastOutcome != Panicked || s.Running {
 			t.Errorf("the one that ends its goroutine: %+v", s)
 		}
 		if len(follows.starts) != 5 {
@@ -168,10 +168,12 @@ func TestOutcomeIsKept(t *testing.T) {
 			}
 			return Partial, errors.New("orders: 502")
 		}
-		if s := work(t, 2*time.Hour+time.Minute, zerolog.Nop(), fails)[0]; s.LastOutcome != Partial || s.LastError != "orders: 502" {
+		if s := work(t, 2*time.Hour+time.Minute, zerolog.Nop(), fails)[0]; s.LastOutcome != Partial || s.LastError != "orders: 502" ||
+			!cmp.Equal(s.Ended, map[Outcome]Ended{Partial: {Runs: 2, Last: s.LastStart}}) {
 			t.Errorf("after a failure: %+v", s)
 		}
-		if s := work(t, 45*time.Minute, zerolog.Nop(), fails)[0]; s.LastOutcome != OK || s.LastError != "" || s.LastTook != 90*time.Second {
+		if s := work(t, 45*time.Minute, zerolog.Nop(), fails)[0]; s.LastOutcome != OK || s.LastError != "" || s.LastTook != 90*time.Second ||
+			!cmp.Equal(s.Ended, map[Outcome]Ended{OK: {Runs: 1, Last: s.LastStart.Add(s.LastTook)}}) {
 			t.Errorf("after a success: %+v", s)
 		}
 	})

@@ -3,11 +3,11 @@ package charts
 import (
 	"encoding/xml"
 	"errors"
+	"html/template"
 	"io"
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -26,9 +26,26 @@ func every() []Chart {
 			gaps[i] = Missing
 		}
 	}
+	months := []string{"Dez/24", "Jan/25", "Fev/25", "Mar/25", "Abr/25", "Mai/25", "Jun/25", "Jul/25", "Ago/25", "Set/25", "Out/25", "Nov/25"}
+	value := []float64{1_843_200.5, 1_204_980, 1_577_300, 2_010_400, 1_950_000, 2_304_110, 2_811_090, 2_604_500, 3_120_000, 2_950_700, 3_402_118, 1_204_000}
+	cancelled := []float64{120_000, 80_000, 0, 310_400, 95_000, 204_110, 411_090, 104_500, 320_000, 150_700, 202_118, 44_000}
+	margin := []float64{18.2, 17.9, Missing, 19.4, 20.1, 18.8, 17.5, 16.9, 17.2, 18.0, 18.4, 21.3}
+	makers := []string{
+		"Deye", "Canadian Solar Indústria e Comércio de Equipamentos Fotovoltaicos Ltda.", "شركة الطاقة الشمسية المتحدة للأنظمة الكهروضوئية والبطاريات في الخليج",
+		"☀️ Sol 🌞 & Cia 👩🏽‍🔧👨‍👩‍👧‍👦 energia solar para toda a família brasileira, hoje e sempre", "隆基绿能科技股份有限公司西安分公司第一制造事业部光伏组件", "Outros",
+	}
 	list := []Chart{
-		{Title: "Funnel", Category: "stage", Kind: Funnel, Labels: []string{"budgets", "orders", "billed"}, Series: []Series{{Name: "n", Values: []float64{1200, 480, 360}}}},
-		{Title: "Below zero", Category: "day", Kind: Lines, Labels: days[:3], Series: []Series{{Name: "n", Values: []float64{-3, 2, 0.5}}}},
+		{Title: "Receita por mês", Category: "Mês", Kind: Bars, Language: Portuguese, Labels: months, Series: []Series{{Name: "Valor", Values: value}}, Unfinished: 1, Unit: "R$", Decimals: 2},
+		{Title: "Receita e cancelado", Category: "Mês", Kind: Bars, Language: Portuguese, Labels: months, Series: []Series{{Name: "Ganho", Values: value}, {Name: "Cancelado", Values: cancelled, Tone: Muted}}, Unfinished: 1, Unit: "R$", Decimals: 2},
+		{Title: "Orçamentos por mês, ganhos e não ganhos", Category: "Mês", Kind: StackedBars, Language: Portuguese, Labels: months, Series: []Series{{Name: "Ganhos", Values: []float64{20, 31, 28, 40, 44, 38, 51, 47, 60, 52, 40, 12}}, {Name: "Não ganhos", Values: []float64{80, 91, 78, 120, 104, 98, 131, 107, 140, 122, 140, 92}, Tone: Muted}}, Unfinished: 3},
+		{Title: "Margem", Category: "Mês", Kind: Lines, Language: Portuguese, Labels: months, Series: []Series{{Name: "Margem", Values: margin}}, Unfinished: 1, Unit: "%", Decimals: 1},
+		{Title: "Margem por grupo", Category: "Mês", Kind: Lines, Language: Portuguese, Labels: months, Series: []Series{{Name: "Módulos", Values: margin}, {Name: "Inversores", Values: []float64{22.2, 21.9, 21.1, 22.4, 22.1, 21.8, 21.5, 20.9, 21.2, 21.0, 21.4, 21.0}}, {Name: "Estruturas de fixação para telhado", Values: []float64{9, 8.5, 8.1, 7.4, 9.1, 8.8, 8.5, 8.9, 9.2, 9.0, 9.4, 9.1}}}, Unfinished: 1, Unit: "%", Decimals: 1},
+		{Title: "Fabricantes", Category: "Fabricante", Kind: HorizontalBars, Language: Portuguese, Labels: makers, Series: []Series{{Name: "Valor", Values: []float64{5_204_110, 3_120_000, 1_204_000, 804_500, 150_700, 48_000}}}, Unit: "R$", Decimals: 2},
+		{Title: "Variação de preço", Category: "Produto", Kind: HorizontalBars, Language: Portuguese, Labels: makers[:3], Series: []Series{{Name: "Variação", Values: []float64{12.4, -3.5, -18}}}, Unit: "%", Decimals: 1},
+		{Title: "Two years of cohorts", Category: "month", Kind: HorizontalBars, Labels: months[:4], Series: []Series{{Name: "Budgets", Values: value[:4]}, {Name: "Orders", Values: cancelled[:4], Tone: Muted}}, Unfinished: 1},
+		{Title: "Below zero", Category: "day", Kind: Lines, Labels: days[:3], Series: []Series{{Name: "n", Values: []float64{-3, 2, 0.5}}}, Decimals: 1},
+		{Title: "Result", Category: "day", Kind: Bars, Labels: days[:6], Series: []Series{{Name: "n", Values: []float64{-3, 2, 0.5, -7, 12, -1}}}, Decimals: 1, Unfinished: 1},
+		{Title: "Changes", Category: "day", Kind: StackedBars, Labels: days[:6], Series: []Series{{Name: "in", Values: []float64{3, 2, 1, 7, 12, 1}}, {Name: "out", Values: []float64{-3, -2, -5, -7, -1, -1}, Tone: Bad}}},
 	}
 	for _, kind := range []Kind{Bars, StackedBars, HorizontalBars, Lines} {
 		list = append(list,
@@ -63,25 +80,22 @@ func wellFormed(t rapid.TB, html string) {
 	}
 }
 
-// TestColoursComeFromTheStyleSheet: a strict policy allows no style attribute, and a dark page must reach every colour.
+// TestColoursComeFromTheStyleSheet: a strict policy allows no style attribute, and a dark page must
+// reach every colour.
 func TestColoursComeFromTheStyleSheet(t *testing.T) {
 	t.Parallel()
 	class := regexp.MustCompile(`class="([^"]*)"`)
-	colour := regexp.MustCompile(`(?:fill|stroke)="([^"]*)"`)
 	for _, c := range every() {
 		html := render(t, c)
 		wellFormed(t, html)
-		if strings.Contains(html, "style=") {
-			t.Errorf("%v %s: a style attribute is left", c.Kind, c.Title)
-		}
-		for _, found := range colour.FindAllStringSubmatch(html, -1) {
-			if found[1] != "none" {
-				t.Errorf("%v %s: the colour %s is no class", c.Kind, c.Title, found[1])
+		for _, attribute := range []string{"style=", "fill=", "stroke=", " id=", "url("} {
+			if strings.Contains(html, attribute) {
+				t.Errorf("%v %s: %s", c.Kind, c.Title, attribute)
 			}
 		}
 		for _, found := range class.FindAllStringSubmatch(html, -1) {
 			for _, name := range strings.Fields(found[1]) {
-				if (strings.HasPrefix(name, "fill-") || strings.HasPrefix(name, "stroke-")) && !strings.Contains(CSS, "."+name+" {") {
+				if !regexp.MustCompile(`\.` + name + `\b`).MatchString(CSS) {
 					t.Errorf("%v %s: the style sheet has no .%s", c.Kind, c.Title, name)
 				}
 			}
@@ -114,7 +128,7 @@ func TestTextIsEscaped(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.StringMatching(`[a-c<>&"'\n\t /]{0,30}`), rapid.String(), rapid.Just("\xff<b>\ue002script")).Draw(t, "text")
-		kind := rapid.SampledFrom([]Kind{Bars, StackedBars, HorizontalBars, Lines, Funnel}).Draw(t, "kind")
+		kind := rapid.SampledFrom([]Kind{Bars, StackedBars, HorizontalBars, Lines}).Draw(t, "kind")
 		// XML has no form for most control characters; HTML has.
 		text = "<x>" + strings.Map(func(r rune) rune {
 			if r < ' ' && !slices.Contains([]rune("\n\t"), r) || r == '\ufffe' || r == '\uffff' {
@@ -124,7 +138,7 @@ func TestTextIsEscaped(t *testing.T) {
 		}, strings.ToValidUTF8(text, "?"))
 		html := render(t, Chart{
 			Title: text, Category: text, Kind: kind, Labels: []string{text, "b"}, Series: []Series{{Name: text, Values: []float64{2, 1}}},
-			Format: func(float64) string { return text }, Axis: func(float64) string { return text },
+			Unit: text,
 		})
 		wellFormed(t, html)
 		if strings.Contains(html, "<x") {
@@ -137,7 +151,6 @@ func TestNothingToDraw(t *testing.T) {
 	t.Parallel()
 	for _, c := range []Chart{
 		{Kind: Bars, Language: Portuguese},
-		{Kind: Funnel, Language: Portuguese, Series: []Series{{Name: "n"}}},
 		{Kind: Lines, Language: Portuguese, Labels: []string{"a"}, Series: []Series{{Values: []float64{Missing}}}},
 	} {
 		if html := render(t, c); !strings.Contains(html, "Ainda não há dados.") || strings.Contains(html, "<svg") {
@@ -148,57 +161,10 @@ func TestNothingToDraw(t *testing.T) {
 
 func TestChartsThatDoNotFit(t *testing.T) {
 	t.Parallel()
-	for _, c := range []Chart{
-		{Labels: []string{"a"}, Series: []Series{{Values: []float64{1, 2}}}},
-		{Kind: Funnel, Labels: []string{"a"}, Series: []Series{{Values: []float64{1}}, {Values: []float64{2}}}},
-	} {
-		if _, err := c.HTML(); err == nil {
-			t.Errorf("%+v was drawn", c)
-		}
-	}
-}
-
-// TestLongestBarComesFirst: the library's own order is from the bottom.
-func TestLongestBarComesFirst(t *testing.T) {
-	t.Parallel()
-	html := render(t, Chart{Kind: Funnel, Labels: []string{"budgets", "orders"}, Series: []Series{{Values: []float64{1200, 480}}}})
-	drawing := html[strings.Index(html, "<svg"):strings.Index(html, "</svg>")]
-	height := func(text string) int {
-		found := regexp.MustCompile(`y="(\d+)"[^>]*>` + regexp.QuoteMeta(text)).FindStringSubmatch(drawing)
-		if found == nil {
-			t.Fatalf("%q is not drawn: %s", text, drawing)
-		}
-		y, _ := strconv.Atoi(found[1])
-		return y
-	}
-	const sameRow = 5
-	for label, value := range map[string]string{"budgets": "1,200", "orders": "480 (40%)"} {
-		if distance := height(label) - height(value); distance < -sameRow || distance > sameRow {
-			t.Errorf("%s stands at %d, its value %s at %d", label, height(label), value, height(value))
-		}
-	}
-	if height("budgets") > height("orders") {
-		t.Error("the first stage is not on top")
-	}
-}
-
-// TestLabelsEndAtTheAxis: those to the left of a drawing all have one place, left of its lines.
-func TestLabelsEndAtTheAxis(t *testing.T) {
-	t.Parallel()
-	for _, c := range every() {
-		html := render(t, c)
-		drawing, _, _ := strings.Cut(html[strings.Index(html, `<svg class="wide`):], "</svg>")
-		labels := regexp.MustCompile(`<text x="(\d+)"[^>]*class="fill-aside"`).FindAllStringSubmatch(drawing, -1)
-		if len(labels) < min(2, len(c.Labels)) {
-			t.Errorf("%s, kind %d: %d labels", c.Title, c.Kind, len(labels))
-		}
-		for _, l := range labels {
-			for _, line := range regexp.MustCompile(`<path d="M (\d+) [^>]*class="stroke-`).FindAllStringSubmatch(drawing, -1) {
-				at, _ := strconv.Atoi(l[1])
-				if x, _ := strconv.Atoi(line[1]); l[1] != labels[0][1] || at >= x {
-					t.Fatalf("%s, kind %d: a label ends at %d, the first at %s, a line begins at %d", c.Title, c.Kind, at, labels[0][1], x)
-				}
-			}
+	c := Chart{Labels: []string{"a"}, Series: []Series{{Values: []float64{1, 2}}}}
+	for name, write := range map[string]func() (template.HTML, error){"figure": c.HTML, "spark": c.Spark} {
+		if _, err := write(); err == nil {
+			t.Errorf("%s: %+v was drawn", name, c)
 		}
 	}
 }
@@ -206,18 +172,66 @@ func TestLabelsEndAtTheAxis(t *testing.T) {
 func TestTicks(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ low, high, from, to float64 }{
-		{0, 0, 0, 1}, {0, 1, 0, 1}, {0, 3, 0, 3}, {0, 7, 0, 8}, {0, 101, 0, 150}, {0, 4_321_000, 0, 6_000_000}, {-3, 2, -4, 2}, {0, 0.7, 0, 0.8},
+		{0, 0, 0, 1}, {0, 1, 0, 1}, {0, 3, 0, 3}, {0, 7, 0, 8}, {0, 101, 0, 150}, {0, 4_321_000, 0, 5_000_000}, {-3, 2, -3, 2}, {0, 7.5, 0, 8},
 	} {
-		if from, to, _ := ticks(c.low, c.high); from != c.from || math.Abs(to-c.to) > 1e-9 {
+		if from, to, _ := ticks(c.low, c.high, 1); from != c.from || math.Abs(to-c.to) > 1e-9 {
 			t.Errorf("ticks(%v, %v) = %v to %v, want %v to %v", c.low, c.high, from, to, c.from, c.to)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		low, high := rapid.Float64Range(-1e9, 0).Draw(t, "low"), rapid.Float64Range(0, 1e12).Draw(t, "high")
-		if from, to, steps := ticks(low, high); from > low || to < high || steps < 1 || steps > 6 {
-			t.Fatalf("ticks(%v, %v) = %v to %v in %d steps", low, high, from, to, steps)
+		if from, to, step := ticks(low, high, 1); from > low+step/1e6 || to < high-step/1e6 || step < 1 || (to-from)/step > 6.5 {
+			t.Fatalf("ticks(%v, %v) = %v to %v in steps of %v", low, high, from, to, step)
 		}
 	})
+}
+
+// TestWords: what a drawing shows is said in words too.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	c := Chart{
+		Title: "Receita", Category: "Mês", Labels: []string{"set", "out", "nov"}, Language: Portuguese,
+		Series: []Series{{Name: "Valor", Values: []float64{1200, 3400.5, 40}}}, Unfinished: 1, Decimals: 2, Unit: "R$",
+	}
+	const said = "Maior: out, 3.400,50; Menor: set, 1.200,00; Último: nov, 40,00. Ainda não encerrado: nov."
+	html := render(t, c)
+	for text, times := range map[string]int{
+		"<desc>" + said + "</desc>": 2, "Hachurado: ainda não encerrado": 1, `<th scope="row">nov (não encerrado)</th>`: 1,
+		`<span class="hint">R$</span>`: 1, `<th scope="col" class="number">Valor (R$)</th>`: 1,
+	} {
+		if n := strings.Count(html, text); n != times {
+			t.Errorf("%q stands there %d times, want %d: %s", text, n, times, html)
+		}
+	}
+	spark, err := c.Spark()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wellFormed(t, string(spark))
+	if text := string(spark); !strings.Contains(text, `role="img"><title>Receita</title><desc>`+said) || strings.Contains(text, "<text") {
+		t.Error(text)
+	}
+	c.Kind, c.Language, c.Unit = Lines, English, "%"
+	if html := render(t, c); !strings.Contains(html, "Dashed: not finished yet") || !strings.Contains(html, "Highest: out, 3,400.50%") {
+		t.Error(html)
+	}
+	c.Kind, c.Unfinished = HorizontalBars, 0
+	c.Series = append(c.Series, Series{Name: "Other", Values: []float64{Missing, 1, Missing}}, Series{Name: "None", Values: []float64{Missing, Missing, Missing}})
+	if html := render(t, c); !strings.Contains(html, "Lowest: nov, 40.00%. Other – Highest: out, 1.00%; Lowest: out, 1.00%.</desc>") {
+		t.Error(html)
+	}
+}
+
+// TestLongNames stand short in a drawing and whole in the table.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	for _, letter := range []string{"i", "M", "日", "🌞", "ش"} {
+		name := strings.Repeat(letter, 400)
+		html := render(t, Chart{Kind: HorizontalBars, Labels: []string{name}, Series: []Series{{Name: "s", Values: []float64{3}}}})
+		if strings.Count(html, name) != 1 || strings.Count(html, letter+"…</text>") != 2 {
+			t.Errorf("%s: %s", letter, html)
+		}
+	}
 }
 
 func TestNumbers(t *testing.T) {
@@ -226,33 +240,9 @@ func TestNumbers(t *testing.T) {
 		{English.Number(1234567.891, 2), "1,234,567.89"}, {Portuguese.Number(1234567.891, 2), "1.234.567,89"},
 		{English.Number(0.999, 2), "1.00"}, {English.Number(-0.001, 2), "0.00"}, {Portuguese.Number(-1234.5, 1), "-1.234,5"},
 		{English.Number(999.5, 0), "1,000"}, {Portuguese.Percent(0.1234, 1), "12,3%"},
-		{English.Compact(0), "0"}, {English.Compact(0.25), "0.25"}, {English.Compact(1500), "1.5k"}, {English.Compact(-2_000_000), "-2M"},
-		{Portuguese.Compact(2_500_000), "2,5 mi"}, {Portuguese.Compact(12_000), "12 mil"}, {Portuguese.Compact(3e9), "3 bi"}, {English.Compact(999_999), "1M"},
-		{Portuguese.Compact(792_321), "792 mil"}, {English.Compact(-1_234_567), "-1.23M"}, {English.Compact(999.6), "1k"}, {English.Compact(0.00049), "0"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
-		}
-	}
-}
-
-// Labels of letters that the library's font lacks have room to the left of a drawing.
-func TestRoomForUnknownLetters(t *testing.T) {
-	t.Parallel()
-	for letter, width := range map[string]int{"&": 10, "<": 10, "日": 12, "n": 7} {
-		c := Chart{Kind: HorizontalBars, Title: "t", Labels: []string{strings.Repeat(letter, narrow.runes)}, Series: []Series{{Name: "s", Values: []float64{3}}}}
-		drawn, err := c.HTML()
-		if err != nil {
-			t.Fatal(err)
-		}
-		ends := regexp.MustCompile(`<text x="(\d+)"[^>]*class="fill-aside"`).FindAllStringSubmatch(string(drawn), -1)
-		if len(ends) != 2 { // wide and narrow
-			t.Fatalf("%d labels", len(ends))
-		}
-		for _, end := range ends {
-			if x, err := strconv.Atoi(end[1]); err != nil || x < width*narrow.runes {
-				t.Errorf("%d times %s end after %d pixels, %v", narrow.runes, letter, x, err)
-			}
 		}
 	}
 }

@@ -17,16 +17,32 @@ const (
 )
 
 // words are those a chart adds to what it is given.
-type words struct{ Figures, Nothing string }
+type words struct {
+	Figures, Nothing                       string
+	Highest, Lowest, Last                  string
+	Unfinished, StillOpen, Hatched, Dashed string
+	Scales                                 map[float64]string // by what the numbers in a drawing are divided by
+}
 
 func (l Language) words() words {
 	if l == Portuguese {
-		return words{Figures: "Números", Nothing: "Ainda não há dados."}
+		return words{
+			Figures: "Números", Nothing: "Ainda não há dados.", Highest: "Maior", Lowest: "Menor", Last: "Último",
+			Unfinished: "não encerrado", StillOpen: "Ainda não encerrado",
+			Hatched: "Hachurado: ainda não encerrado", Dashed: "Tracejado: ainda não encerrado",
+			Scales: map[float64]string{1e3: "em milhares", 1e6: "em milhões", 1e9: "em bilhões", 1e12: "em trilhões"},
+		}
 	}
-	return words{Figures: "Figures", Nothing: "Nothing to show yet."}
+	return words{
+		Figures: "Figures", Nothing: "Nothing to show yet.", Highest: "Highest", Lowest: "Lowest", Last: "Last",
+		Unfinished: "not finished", StillOpen: "Not finished yet",
+		Hatched: "Hatched: not finished yet", Dashed: "Dashed: not finished yet",
+		Scales: map[float64]string{1e3: "in thousands", 1e6: "in millions", 1e9: "in billions", 1e12: "in trillions"},
+	}
 }
 
-// Number writes v with so many decimals, 0 to 9, thousands apart: 1,234.5 in English, 1.234,5 in Portuguese.
+// Number writes v with so many decimals, 0 to 9, thousands apart: 1,234.5 in English, 1.234,5 in
+// Portuguese.
 func (l Language) Number(v float64, decimals int) string {
 	form := "#,###."
 	if l == Portuguese {
@@ -46,44 +62,4 @@ func (l Language) Number(v float64, decimals int) string {
 // Percent writes a share, 1 being the whole, with so many decimals.
 func (l Language) Percent(share float64, decimals int) string {
 	return l.Number(100*share, decimals) + "%"
-}
-
-// Compact writes v in as little room as an axis has, to three digits: 1.2M in English, 1,2 mi in Portuguese.
-func (l Language) Compact(v float64) string {
-	v = threeDigits(v)
-	for _, unit := range []struct {
-		size   float64
-		en, pt string
-	}{{1e9, "B", " bi"}, {1e6, "M", " mi"}, {1e3, "k", " mil"}} {
-		if math.Abs(v) < unit.size {
-			continue
-		}
-		suffix := unit.en
-		if l == Portuguese {
-			suffix = unit.pt
-		}
-		return l.short(v/unit.size) + suffix
-	}
-	return l.short(v)
-}
-
-// threeDigits rounds v to the first three of its digits.
-func threeDigits(v float64) float64 {
-	if v == 0 {
-		return 0
-	}
-	last := math.Pow10(int(math.Floor(math.Log10(math.Abs(v)))) - 2)
-	return math.Round(v/last) * last
-}
-
-// short writes v with the decimals it needs, two at the most.
-func (l Language) short(v float64) string {
-	hundredths, decimals := math.Round(v*100), 2
-	switch {
-	case math.Mod(hundredths, 100) == 0:
-		decimals = 0
-	case math.Mod(hundredths, 10) == 0:
-		decimals = 1
-	}
-	return l.Number(v, decimals)
 }

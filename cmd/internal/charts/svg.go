@@ -4,162 +4,203 @@ import (
 	"fmt"
 	"html/template"
 	"math"
-	"regexp"
-	"strconv"
 	"strings"
-
-	"github.com/go-analyze/charts"
 )
 
-// role is a part of a drawing that has a colour of its own. The library draws each in a signal colour, which restyle finds again
-// and turns into a class.
-type role int
+// drawing is one SVG. Texts lie above shapes, and later shapes above earlier ones.
+type drawing struct {
+	Class, Title, Description string // without a title it is decoration
+	Width, Height             float64
+	Shapes                    []shape
+	Texts                     []text
+}
 
-// The roles: text, the lines around and behind a drawing, series by tone, and series of the palette.
+type shape struct{ Class, D string }
+
+type text struct {
+	X, Y                float64
+	Class, Anchor, Text string
+}
+
+// texture is what tells bars apart without colour.
+type texture int
+
 const (
-	roleText  role = iota
-	roleLabel      // text below a horizontal axis
-	roleAside      // text to the left of an upright axis
-	roleAxis
-	roleGrid
-	roleGood
-	roleWarning
-	roleBad
-	roleMuted
-	rolePaper   // what lies behind, and labels on a bar
-	rolePalette // the first of paletteSize
+	solid texture = iota
+	dotted
+	striped
+	stackTextures // the number of those above, which take turns in a stack
+	hatched       // unfinished
 )
 
-const paletteSize = 8
+// px is a length as it is written: tenths are finer than a screen shows.
+func px(v float64) float64 { return math.Round(v*10) / 10 }
 
-// roleOf is the role of series i.
-func roleOf(all []Series, i int) role {
-	switch all[i].Tone {
-	case Good:
-		return roleGood
-	case Warning:
-		return roleWarning
-	case Bad:
-		return roleBad
-	case Muted:
-		return roleMuted
+func (d *drawing) shape(class, format string, lengths ...float64) {
+	args := make([]any, len(lengths))
+	for i, v := range lengths {
+		args[i] = px(v)
 	}
+	d.Shapes = append(d.Shapes, shape{class, fmt.Sprintf(format, args...)})
+}
+
+func (d *drawing) line(class string, x1, y1, x2, y2 float64) {
+	d.shape(class, "M%v %vL%v %v", x1, y1, x2, y2)
+}
+
+func (d *drawing) dot(class string, x, y float64) {
+	d.shape("dot "+class, "M%v %va3 3 0 1 0 6 0a3 3 0 1 0-6 0", x-3, y)
+}
+
+func (d *drawing) text(class, anchor string, x, y float64, words string) {
+	d.Texts = append(d.Texts, text{px(x), px(y), class, anchor, words})
+}
+
+// bar draws a rectangle with its texture.
+func (d *drawing) bar(colour string, t texture, x, y, w, h float64) {
+	var pattern strings.Builder
+	mark := func(x1, y1, x2, y2 float64) {
+		fmt.Fprintf(&pattern, "M%v %vL%v %v", px(x1), px(y1), px(x2), px(y2))
+	}
+	class := "bar " + colour
+	switch t {
+	case dotted:
+		const gap = 6.0
+		for down := math.Ceil((y+1)/gap) * gap; down <= y+h-1; down += gap {
+			for along := math.Ceil((x+1)/gap) * gap; along <= x+w-1; along += gap {
+				mark(along, down, along, down)
+			}
+		}
+	case striped:
+		const gap = 4.0
+		for down := math.Ceil((y+1)/gap) * gap; down <= y+h-1; down += gap {
+			mark(x, down, x+w, down)
+		}
+	case hatched: // lines on which x + y is a multiple of the gap
+		const gap = 5.0
+		for sum := math.Ceil((x+y)/gap) * gap; sum < x+w+y+h; sum += gap {
+			from, to := max(x, sum-y-h), min(x+w, sum-y)
+			mark(from, sum-from, to, sum-to)
+		}
+		class += " unfinished"
+	}
+	d.shape(class, "M%v %vh%vv%vh%vz", x, y, w, h, -w)
+	if pattern.Len() > 0 {
+		names := [...]string{dotted: "dots", striped: "stripes", hatched: "hatch " + colour}
+		d.Shapes = append(d.Shapes, shape{names[t], pattern.String()})
+	}
+}
+
+// figure is what the template shows of a chart.
+type figure struct {
+	Chart
+	Words    words
+	Drawings []drawing // none when there is nothing to draw
+}
+
+// Hint is the unit and scale of the numbers in the drawing.
+func (f figure) Hint() string {
+	var hints []string
+	if f.Unit != "" && f.Unit != "%" {
+		hints = append(hints, f.Unit)
+	}
+	if unit, _ := f.unit(); unit > 1 {
+		hints = append(hints, f.Words.Scales[unit])
+	}
+	return strings.Join(hints, ", ")
+}
+
+// Keys are the entries of the legend. Lines are named where they end.
+func (f figure) Keys() (keys []key) {
+	entry := func(name, colour string, t texture) {
+		d := drawing{Width: 12, Height: 12}
+		d.bar(colour, t, 0, 0, 12, 12)
+		keys = append(keys, key{name, d})
+	}
+	if len(f.Series) > 1 && f.Kind != Lines {
+		for i, s := range f.Series {
+			entry(s.Name, colour(f.Series, i), f.texture(i, 0))
+		}
+	}
+	if f.Unfinished > 0 {
+		if f.Kind == Lines {
+			d := drawing{Width: 12, Height: 12}
+			d.line("line text unfinished", 0, 6, 12, 6)
+			return append(keys, key{f.Words.Dashed, d})
+		}
+		entry(f.Words.Hatched, "text", hatched)
+	}
+	return keys
+}
+
+type key struct {
+	Name  string
+	Image drawing
+}
+
+// Columns are the headings of the values in the table.
+func (f figure) Columns() []string {
+	list := make([]string, len(f.Series))
+	for i, s := range f.Series {
+		if list[i] = s.Name; f.Unit != "" && f.Unit != "%" {
+			list[i] += " (" + f.Unit + ")"
+		}
+	}
+	return list
+}
+
+// Rows are the lines of the table.
+func (f figure) Rows() []row {
+	rows := make([]row, len(f.Labels))
+	for i, label := range f.Labels {
+		rows[i].Label = label
+		if i >= len(f.Labels)-f.Unfinished {
+			rows[i].Label += " (" + f.Words.Unfinished + ")"
+		}
+		for _, s := range f.Series {
+			rows[i].Values = append(rows[i].Values, f.value(s.Values[i]))
+		}
+	}
+	return rows
+}
+
+type row struct {
+	Label  string
+	Values []string
+}
+
+// colour is the class of series i.
+func colour(all []Series, i int) string {
+	const palette = 4
 	neutral := 0
 	for _, s := range all[:i] {
 		if s.Tone == Neutral {
 			neutral++
 		}
 	}
-	return rolePalette + role(neutral%paletteSize)
+	return [...]string{fmt.Sprint("series", neutral%palette), "good", "warning", "bad", "muted"}[all[i].Tone]
 }
 
-// name is how the style sheet calls the role.
-func (r role) name() string {
-	if r >= rolePalette {
-		return fmt.Sprintf("series%d", r-rolePalette)
-	}
-	return [...]string{"text", "label", "aside", "axis", "grid", "good", "warning", "bad", "muted", "paper"}[r]
-}
-
-// signal is the colour that stands for the role while the library draws.
-func (r role) signal() charts.Color {
-	return charts.Color{R: 1, G: uint8(r) + 1, B: 1, A: 255}
-}
-
-func roleOfSignal(red, green, blue int) (role, bool) {
-	return role(green - 1), red == 1 && blue == 1 && green >= 1 && green <= int(rolePalette)+paletteSize
-}
-
-// theme is the signal colours as the library wants them.
-func (c Chart) theme() charts.ColorPalette {
-	colours := make([]charts.Color, len(c.Series))
-	for i := range c.Series {
-		colours[i] = roleOf(c.Series, i).signal()
-	}
-	return charts.MakeTheme(charts.ThemeOption{
-		AxisStrokeColor: roleAxis.signal(), AxisSplitLineColor: roleGrid.signal(), BackgroundColor: charts.ColorTransparent,
-		TextColor: roleText.signal(), TextColorXAxis: roleLabel.signal(), TextColorYAxis: roleAside.signal(), SeriesColors: colours,
-	})
-}
-
-var (
-	styleAttribute = regexp.MustCompile(`style="([^"]*)"`)
-	signalColour   = regexp.MustCompile(`^rgba?\((\d+),(\d+),(\d+)(?:,([\d.]+))?\)$`)
-
-	lineStart  = regexp.MustCompile(`<path d="M (\d+) [^>]*class="stroke-(?:axis|grid)"`)
-	asideStart = regexp.MustCompile(`<text x="\d+"([^>]*class="fill-aside")`)
-)
-
-// restyle makes of the library's SVG one that a page may hold: with a title for screen readers, with classes in place of styles, and with
-// the text that guard hid.
-func restyle(svg []byte, class, title string) template.HTML {
-	text := styleAttribute.ReplaceAllStringFunc(string(svg), func(attribute string) string {
-		return asClasses(styleAttribute.FindStringSubmatch(attribute)[1])
-	})
-	text = flush(text)
-	opening := fmt.Sprintf(`<svg class="%s" role="img" `, class)
-	text = strings.Replace(text, "<svg ", opening, 1)
-	text = unguard.Replace(text)
-	return template.HTML(strings.Replace(text, ">", "><title>"+template.HTMLEscapeString(title)+"</title>", 1))
-}
-
-// asideGap keeps the labels to the left of a drawing off its lines.
-const asideGap = 4
-
-// flush moves the labels to the left of a drawing up to its lines, all to the same place, where the style sheet has them end. The library
-// has them begin where they would end there in a font of its own.
-func flush(svg string) string {
-	left := math.MaxInt
-	for _, line := range lineStart.FindAllStringSubmatch(svg, -1) {
-		if x, err := strconv.Atoi(line[1]); err == nil {
-			left = min(left, x)
-		}
-	}
-	return asideStart.ReplaceAllString(svg, fmt.Sprintf(`<text x="%d"$1`, left-asideGap))
-}
-
-// asClasses writes the declarations of a style attribute as classes and as attributes, which a style sheet may overrule.
-func asClasses(style string) string {
-	var classes, attributes []string
-	for _, declaration := range strings.Split(style, ";") {
-		property, value, _ := strings.Cut(declaration, ":")
-		switch property {
-		case "fill", "stroke":
-			if found := signalColour.FindStringSubmatch(value); found != nil {
-				var red, green, blue int
-				fmt.Sscan(found[1]+" "+found[2]+" "+found[3], &red, &green, &blue)
-				if r, ok := roleOfSignal(red, green, blue); ok {
-					classes = append(classes, property+"-"+r.name())
-					if found[4] != "" {
-						attributes = append(attributes, fmt.Sprintf(`%s-opacity="%s"`, property, found[4]))
-					}
-					continue
-				}
-			}
-			attributes = append(attributes, fmt.Sprintf(`%s="%s"`, property, value))
-		case "stroke-width":
-			attributes = append(attributes, fmt.Sprintf(`%s="%s"`, property, value))
-		}
-	}
-	if len(classes) > 0 {
-		attributes = append(attributes, fmt.Sprintf(`class="%s"`, strings.Join(classes, " ")))
-	}
-	return strings.Join(attributes, " ")
-}
-
-// The library writes text into the SVG as it is. What means something in HTML passes through it as letters of the private use area.
-var (
-	toPrivate = strings.NewReplacer("&", "\ue001", "<", "\ue002", ">", "\ue003", `"`, "\ue004", "'", "\ue005", "\n", " ", "\r", " ",
-		"\ue001", "�", "\ue002", "�", "\ue003", "�", "\ue004", "�", "\ue005", "�")
-	unguard = strings.NewReplacer("\ue001", "&amp;", "\ue002", "&lt;", "\ue003", "&gt;", "\ue004", "&#34;", "\ue005", "&#39;")
-)
-
-func guard(text string) string { return toPrivate.Replace(strings.ToValidUTF8(text, "�")) }
-
-func guardAll(list []string) []string {
-	guarded := make([]string, len(list))
-	for i, text := range list {
-		guarded[i] = guard(text)
-	}
-	return guarded
-}
+var templates = template.Must(template.New("figure").Parse(`<figure class="chart">
+<figcaption>{{.Title}}{{if .Drawings}}{{with .Hint}} <span class="hint">{{.}}</span>{{end}}{{end}}</figcaption>
+{{- if .Drawings}}
+{{- with .Keys}}
+<ul class="legend">{{range .}}<li>{{template "svg" .Image}}{{.Name}}</li>{{end}}</ul>
+{{- end}}
+{{- range .Drawings}}
+{{template "svg" .}}
+{{- end}}
+{{- if not .Tabled}}
+<details><summary>{{.Words.Figures}}</summary>
+<div class="scroll"><table><thead><tr><th scope="col">{{.Category}}</th>{{range .Columns}}<th scope="col" class="number">{{.}}</th>{{end}}</tr></thead>
+<tbody>{{range .Rows}}<tr><th scope="row">{{.Label}}</th>{{range .Values}}<td class="number">{{.}}</td>{{end}}</tr>
+{{end}}</tbody></table></div></details>
+{{- end}}
+{{- else}}
+<p class="none">{{.Words.Nothing}}</p>
+{{- end}}
+</figure>
+{{define "svg"}}<svg{{with .Class}} class="{{.}}"{{end}} viewBox="0 0 {{.Width}} {{.Height}}"
+{{- if .Title}} role="img"><title>{{.Title}}</title><desc>{{.Description}}</desc>{{else}} aria-hidden="true">{{end}}
+{{- range .Shapes}}<path class="{{.Class}}" d="{{.D}}"/>{{end}}
+{{- range .Texts}}<text{{with .Class}} class="{{.}}"{{end}} x="{{.X}}" y="{{.Y}}" text-anchor="{{.Anchor}}">{{.Text}}</text>{{end}}</svg>{{end}}`))

@@ -17,8 +17,8 @@
 // layer overrules it; nothing unknown is passed over, neither a TOML key nor a
 // SOLARMIRROR_ variable; all faults are found in one go and come back as one
 // *Error; no error text and no printed form of a Config holds a secret. A loaded
-// Config is never changed. The token file alone is read later, at each use, since
-// its content is renewed while the program runs.
+// Config is never changed. The files of the token and of the alerts' addresses alone are read later,
+// at each use, since their content is renewed while the program runs.
 package config
 
 import (
@@ -43,8 +43,12 @@ type Config struct {
 	Marts    Marts
 	Schedule Schedule
 	Publish  Publish
+	Report   Report
+	Backup   Backup
+	Export   Export
 	HTTP     HTTP
 	Log      Log
+	Alerts   Alerts
 
 	settings []setting // one per key, in the order of the table; for Show
 }
@@ -103,6 +107,9 @@ type Schedule struct {
 	Push           schedule.Spec
 	Publish        schedule.Spec
 	Verify         schedule.Spec
+	Report         schedule.Spec
+	Backup         schedule.Spec
+	Export         schedule.Spec
 }
 
 // Publish says where copies for readers go and what is in them.
@@ -114,6 +121,31 @@ type Publish struct {
 	PseudonymKeyFile string   // path; "" = one beside the outbox, made when it is missing
 }
 
+// Report describes the scheduled sales report.
+type Report struct {
+	Path string // HTML file, relative to the working directory; "" = not given
+	Lang string // pt or en
+}
+
+// Backup describes the scheduled backup.
+type Backup struct {
+	Path string // directory, relative to the working directory; "" = not given
+	Keep int    // copies of each file; 0 = all
+}
+
+// Export describes the scheduled export.
+type Export struct {
+	Path   string // directory, relative to the working directory; "" = not given
+	Format string // parquet, csv or excel-br
+	Source string // SourceMirror, SourcePublished or the path of a copy
+}
+
+// The values of Export.Source that are no path.
+const (
+	SourceMirror    = "mirror"
+	SourcePublished = "published"
+)
+
 // HTTP says where the status page is served.
 type HTTP struct {
 	Listen string // host:port; "" = nowhere
@@ -123,6 +155,16 @@ type HTTP struct {
 type Log struct {
 	Level  string // trace, debug, info, warn or error
 	Format string // auto, json or console; auto is console on a terminal
+}
+
+// Alerts says who is told when something is wrong.
+type Alerts struct {
+	URLs        []Secret      // addresses of notification services
+	URLsFile    string        // path of a file that holds them, one a line; "" = not given
+	PingURL     Secret        // "" = not given
+	PingURLFile string        // path; "" = not given
+	StaleAfter  time.Duration // age at which a stream is late, at the least
+	Lang        string        // of messages: pt or en
 }
 
 // Secret is a value that no formatting verb and no encoder prints.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,8 +95,12 @@ func TestDefaults(t *testing.T) {
 		},
 		Marts:   Marts{PowerUnit: "auto", Deals: dealclass.Default(), OwnTimeout: time.Minute},
 		Publish: Publish{Path: "data/published/solarmirror.db", MaskPersonalData: true, KeepExtra: []string{}, KeepVersions: 1},
+		Report:  Report{Lang: "pt"},
+		Backup:  Backup{Keep: 7},
+		Export:  Export{Format: "parquet", Source: SourceMirror},
 		HTTP:    HTTP{Listen: "127.0.0.1:8480"},
 		Log:     Log{Level: "info", Format: "auto"},
+		Alerts:  Alerts{StaleAfter: 2 * time.Hour, Lang: "pt"},
 	}
 	if d := diff(want, mustLoad(t, "")); d != "" {
 		t.Error(d)
@@ -119,10 +124,18 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		Schedule: Schedule{
 			TimeZone: zone(t, "UTC"), Sync: spec(t, "@hourly"), FullEquipments: spec(t, "1 * * * *"), FullRequests: spec(t, "2 3 1 * *"),
 			Push: spec(t, "off"), Publish: spec(t, "@daily"), Verify: spec(t, "5 4 * * 1-5"),
+			Report: spec(t, "0 7 * * 1"), Backup: spec(t, "30 1 * * *"), Export: spec(t, "@weekly"),
 		},
 		Marts:   Marts{PowerUnit: "Wp", Deals: deals, OwnDir: "/data/marts", OwnTimeout: 2 * time.Minute},
 		Publish: Publish{Path: "p.db", KeepExtra: []string{"/profitMargin", "/products/*/sku"}, KeepVersions: 3, PseudonymKeyFile: "p.key"},
+		Report:  Report{Path: "r.html", Lang: "en"},
+		Backup:  Backup{Path: "b", Keep: 30},
+		Export:  Export{Path: "e", Format: "excel-br", Source: SourcePublished},
 		Log:     Log{Level: "debug", Format: "json"},
+		Alerts: Alerts{
+			URLs: []Secret{"ntfy://ntfy.sh/topic", "smtp://u:s3cret@mail.example.com:587/?from=a@example.com&to=b@example.com,c@example.com"}, PingURL: "https://hc-ping.com/s3cret/{job}",
+			StaleAfter: 3 * time.Hour, Lang: "en",
+		},
 	}
 	text := `
 		[platform]
@@ -156,6 +169,9 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		push = ""
 		publish = "@daily"
 		verify = "5 4 * * 1-5"
+		report = "0 7 * * 1"
+		backup = "30 1 * * *"
+		export = "@weekly"
 		[marts]
 		power_unit = "Wp"
 		own_dir = "/data/marts"
@@ -170,11 +186,26 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		keep_extra = ["/profitMargin", "/products/*/sku"]
 		keep_versions = 3
 		pseudonym_key_file = "p.key"
+		[report]
+		path = "r.html"
+		lang = "en"
+		[backup]
+		path = "b"
+		keep = 30
+		[export]
+		path = "e"
+		format = "excel-br"
+		source = "published"
 		[http]
 		listen = ""
 		[log]
 		level = "debug"
-		format = "json"`
+		format = "json"
+		[alerts]
+		urls = ["ntfy://ntfy.sh/topic", "smtp://u:s3cret@mail.example.com:587/?from=a@example.com&to=b@example.com,c@example.com"]
+		ping_url = "https://hc-ping.com/s3cret/{job}"
+		stale_after = "3h"
+		lang = "en"`
 	if d := diff(want, mustLoad(t, text)); d != "" {
 		t.Errorf("from the file: %s", d)
 	}
@@ -183,7 +214,7 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 	file.read(text)
 	environ := []string{"PATH=/bin"}
 	for _, k := range keys() {
-		if k.name == "platform.token_file" { // not together with the token
+		if slices.Contains([]string{"platform.token_file", "alerts.urls_file", "alerts.ping_url_file"}, k.name) { // not together with what they hold
 			continue
 		}
 		value, given := file.layer[k.name]
@@ -378,6 +409,13 @@ func TestBounds(t *testing.T) {
 		{"SCHEDULE_TIME_ZONE", []string{"UTC"}, []string{"Local", "Brazil"}},
 		{"SCHEDULE_SYNC", []string{"off", "*/5 * * * *", "@daily"}, []string{"*/5 * * *", "TZ=UTC 0 5 * * *", "0 0 30 2 *"}},
 		{"SCHEDULE_VERIFY", []string{"off"}, []string{"weekly"}},
+		{"SCHEDULE_REPORT", []string{"", "off"}, []string{"mondays", "0 7 * *"}},
+		{"SCHEDULE_BACKUP", []string{"", "off"}, []string{"daily", "0 0 30 2 *"}},
+		{"SCHEDULE_EXPORT", []string{"", "off"}, []string{"60 * * * *"}},
+		{"REPORT_LANG", []string{"pt", "en"}, []string{"pt-BR", "PT", "es"}},
+		{"BACKUP_KEEP", []string{"0", "1000"}, []string{"-1", "1001", "all"}},
+		{"EXPORT_FORMAT", []string{"parquet", "csv", "excel-br"}, []string{"xlsx", "CSV", "csv excel-br"}},
+		{"EXPORT_SOURCE", []string{"mirror", "published", "copies/m.db"}, nil},
 		{"PUBLISH_MASK_PERSONAL_DATA", []string{"true", "false"}, []string{"yes", "1", "True"}},
 		{"PUBLISH_KEEP_EXTRA", []string{"/a", "/a, /b/*/c", "/a~1b"}, []string{"/", "a", "/a,", "/a,b", "/a\n/b"}},
 		{"MARTS_CLOSED_STATUSES", []string{"Instalado", `Instalado\, pago, Pago`, "!entregue,!Concluído"}, []string{",", "a,", "!", "!novo", `a\\,`}},

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"solarmirror/cmd/internal/alerts"
 	"solarmirror/store/dealclass"
 	"solarmirror/sync/schedule"
 )
@@ -53,7 +54,7 @@ func (k key) section() string { section, _, _ := strings.Cut(k.name, "."); retur
 func (k key) leaf() string    { _, leaf, _ := strings.Cut(k.name, "."); return leaf }
 
 func keys() []key {
-	return slices.Concat(platformKeys(), mirrorKeys(), outboxKeys(), scheduleKeys(), martsKeys(), publishKeys(), httpKeys(), logKeys())
+	return slices.Concat(platformKeys(), mirrorKeys(), outboxKeys(), scheduleKeys(), martsKeys(), publishKeys(), copyKeys(), httpKeys(), logKeys(), alertKeys())
 }
 
 func platformKeys() []key {
@@ -163,6 +164,12 @@ func scheduleKeys() []key {
 			func(c *Config) *schedule.Spec { return &c.Schedule.Publish }),
 		job("verify", "0 5 * * 0", "When it compares the mirror with the platform.",
 			func(c *Config) *schedule.Spec { return &c.Schedule.Verify }),
+		job("report", "", "When it writes the sales report to [report] path.",
+			func(c *Config) *schedule.Spec { return &c.Schedule.Report }),
+		job("backup", "", "When it copies mirror and outbox to [backup] path.",
+			func(c *Config) *schedule.Spec { return &c.Schedule.Backup }),
+		job("export", "", "When it writes the tables as files to [export] path.",
+			func(c *Config) *schedule.Spec { return &c.Schedule.Export }),
 	}
 }
 
@@ -217,6 +224,35 @@ func publishKeys() []key {
 	}
 }
 
+// copyKeys are those of the scheduled report, backup and export.
+func copyKeys() []key {
+	return []key{
+		{name: "report.path",
+			doc: `The HTML file of the scheduled report, such as "data/report/sales.html". [schedule] report needs it.`,
+			set: func(c *Config, text string) error { c.Report.Path = text; return nil }},
+		{name: "report.lang", fallback: "pt",
+			doc: `Language of the scheduled report: "pt" or "en".`,
+			set: func(c *Config, text string) error { return setOneOf(&c.Report.Lang, text, "pt", "en") }},
+		{name: "backup.path",
+			doc: `The directory of the scheduled backups, such as "data/backups". Better on another disk than the mirror. [schedule] backup needs it.`,
+			set: func(c *Config, text string) error { c.Backup.Path = text; return nil }},
+		{name: "backup.keep", fallback: "7", kind: kindInteger,
+			doc: "How many backups are kept, 0 to 1000; 0 keeps them all.",
+			set: func(c *Config, text string) error { return setInt(&c.Backup.Keep, text, 0, 1000) }},
+		{name: "export.path",
+			doc: `The directory of the scheduled export, such as "data/export": new, empty, or that of an earlier export. [schedule] export needs it.`,
+			set: func(c *Config, text string) error { c.Export.Path = text; return nil }},
+		{name: "export.format", fallback: "parquet",
+			doc: `Form of its files: "parquet", "csv", or "excel-br" for CSV that a Brazilian Excel opens.`,
+			set: func(c *Config, text string) error {
+				return setOneOf(&c.Export.Format, text, "parquet", "csv", "excel-br")
+			}},
+		{name: "export.source", fallback: SourceMirror,
+			doc: `What it reads: "mirror", with personal data; "published", the copy at [publish] path; or the path of another copy.`,
+			set: func(c *Config, text string) error { return setPath(&c.Export.Source, text) }},
+	}
+}
+
 func httpKeys() []key {
 	return []key{
 		{name: "http.listen", fallback: "127.0.0.1:8480",
@@ -237,6 +273,29 @@ func logKeys() []key {
 			set: func(c *Config, text string) error {
 				return setOneOf(&c.Log.Format, text, "auto", "json", "console")
 			}},
+	}
+}
+
+func alertKeys() []key {
+	return []key{
+		{name: "alerts.urls", kind: kindList, secret: true,
+			doc: `Addresses that are told when something is wrong and when it is over: discord://, generic+https://, gotify://, ntfy://, slack://, smtp://, teams://, telegram://; the README has examples. They hold passwords: better kept out of this file, in SOLARMIRROR_ALERTS_URLS (commas between, "\," for a comma in one) or urls_file.`,
+			set: func(c *Config, text string) error { return setAddresses(&c.Alerts.URLs, text) }},
+		{name: "alerts.urls_file",
+			doc: "A file with these addresses, one a line; read again at each use. Not together with urls.",
+			set: func(c *Config, text string) error { c.Alerts.URLsFile = text; return nil }},
+		{name: "alerts.ping_url", secret: true,
+			doc: "An address that is asked at each job, with /start when it begins, as it is when it succeeded and with /fail when it failed, as healthchecks.io has them. Who serves it notices when this program is not running. {job} in it becomes the job's name.",
+			set: func(c *Config, text string) error { return setPing(&c.Alerts.PingURL, text) }},
+		{name: "alerts.ping_url_file",
+			doc: "A file that holds that address; read again at each use. Not together with ping_url.",
+			set: func(c *Config, text string) error { c.Alerts.PingURLFile = text; return nil }},
+		{name: "alerts.stale_after", fallback: "2h",
+			doc: "Age at which a stream is late; twice the time between two runs of the job that reads it, where that is longer.",
+			set: func(c *Config, text string) error { return setDuration(&c.Alerts.StaleAfter, text) }},
+		{name: "alerts.lang", fallback: "pt",
+			doc: "Language of the messages: pt or en.",
+			set: func(c *Config, text string) error { return setOneOf(&c.Alerts.Lang, text, alerts.Languages()...) }},
 	}
 }
 

@@ -21,6 +21,11 @@ func TestNearest(t *testing.T) {
 			t.Errorf("Near(%q) is %q, want %q", word, got, want)
 		}
 	}
+	for word, candidate := range map[string]string{"restore": "report", "start": "status", "pull": "push"} {
+		if got := Near(word, []string{candidate}); got != "" {
+			t.Errorf("Near(%q) is %q: these mean different things", word, got)
+		}
+	}
 	if got := Near("x", nil); got != "" {
 		t.Errorf("Near without candidates is %q", got)
 	}

@@ -93,7 +93,7 @@ func (d Draft) Write(c config.Config) (err error) {
 		}
 		created = append(created, path)
 		_, err = f.WriteString(content)
-		return errors.Join(err, f.Chmod(0o600), f.Sync(), f.Close())
+		return errors.Join(err, f.Sync(), f.Close())
 	}
 	if err := errors.Join(directory(c.Outbox.Path, 0o700), directory(c.Mirror.Path, 0o755), directory(d.Path, 0o700)); err != nil {
 		return err

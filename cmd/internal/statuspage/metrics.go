@@ -12,6 +12,7 @@ import (
 	"solarmirror/store"
 	"solarmirror/store/outbox"
 	"solarmirror/sync/platform"
+	"solarmirror/sync/schedule"
 )
 
 // Requests counts what is sent to the platform. Give Observe to the client ([platform.Config]) and the whole to [Options].
@@ -60,6 +61,7 @@ var (
 
 	freshness = describe("stream_freshness_seconds", "Time since the moment up to which the mirror holds everything of a stream. Left out before the first complete load.", "stream")
 	complete  = describe("stream_complete_through_timestamp_seconds", "That moment.", "stream")
+	readAt    = describe("stream_last_success_timestamp_seconds", "When a run that read a stream without a fault last ended. Left out when none did.", "stream")
 	rejects   = describe("stream_rejects", "Records of a stream that could not be loaded and wait to be replayed.", "stream")
 	drift     = describe("stream_drift_fields", "Fields of a stream that differ from the documentation, by kind.", "stream", "kind")
 
@@ -75,9 +77,14 @@ var (
 	freeBytes     = describe("disk_free_bytes", "What may still be written on the disk of the mirror.")
 
 	jobNext    = describe("job_next_run_timestamp_seconds", "When a job of the schedule is due next.", "job")
+	jobSuccess = describe("job_last_success_timestamp_seconds", "When a run of a job on schedule last ended well. Left out when none did; a push with nothing to send is forgotten at a restart.", "job")
+	jobFailure = describe("job_last_failure_timestamp_seconds", "When a run of a job on schedule last ended as failed, partial or panicked. Left out when none did.", "job")
+	jobRuns    = describe("job_runs_total", "Runs of a job on schedule since the worker started, by outcome.", "job", "outcome")
 	jobRunning = describe("job_running", "1 while a job runs, else 0.", "job")
 	jobSkips   = describe("job_skips_total", "Times a job was due while it was still running or waiting.", "job")
 	jobPanics  = describe("job_panics_total", "Times a job ended by a defect of the program.", "job")
+
+	incidents = describe("open_incidents", "Incidents that are open, as the alerts tell of them, by cause.", "cause")
 )
 
 // collector reads a snapshot at each scrape.
@@ -91,6 +98,11 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
+	gaugeAt := func(d *prometheus.Desc, at time.Time, label string) {
+		if !at.IsZero() {
+			gauge(d, unix(at), label)
+		}
+	}
 	counter := func(d *prometheus.Desc, v int64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
 	}
@@ -101,6 +113,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 			gauge(freshness, at.Age(s.taken).Seconds(), at.Stream.Name)
 			gauge(complete, unix(at.CompleteThrough), at.Stream.Name)
 		}
+		gaugeAt(readAt, at.LastSuccessAt, at.Stream.Name)
 		gauge(rejects, float64(at.Rejects), at.Stream.Name)
 	}
 	for key, n := range s.driftCounts() {
@@ -132,14 +145,41 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 			gauge(freeBytes, float64(s.files.Free))
 		}
 	}
+	if c.site.Incidents != nil {
+		for cause, n := range c.site.Incidents() {
+			gauge(incidents, float64(n), cause)
+		}
+	}
 	for _, j := range c.site.Jobs() {
-		if !j.Next.IsZero() {
-			gauge(jobNext, unix(j.Next), j.Name)
+		gaugeAt(jobNext, j.Next, j.Name)
+		gaugeAt(jobSuccess, s.lastEnd(j, schedule.OK), j.Name)
+		gaugeAt(jobFailure, s.lastEnd(j, schedule.Failed, schedule.Partial, schedule.Panicked), j.Name)
+		for _, outcome := range schedule.Outcomes() {
+			counter(jobRuns, j.Ended[outcome].Runs, j.Name, string(outcome))
 		}
 		gauge(jobRunning, oneIf(j.Running), j.Name)
 		counter(jobSkips, j.Skips, j.Name)
-		counter(jobPanics, j.Panics, j.Name)
+		counter(jobPanics, j.Ended[schedule.Panicked].Runs, j.Name)
 	}
+}
+
+// lastEnd returns when a job on schedule last ended with one of the outcomes, zero for never. The
+// ledger knows it of earlier processes; the schedule also knows runs that are not in the ledger.
+func (s *snapshot) lastEnd(j schedule.Status, outcomes ...schedule.Outcome) (last time.Time) {
+	later := func(at time.Time) {
+		if at.After(last) {
+			last = at
+		}
+	}
+	for _, outcome := range outcomes {
+		later(j.Ended[outcome].Last)
+		for _, t := range s.totals {
+			if t.Command == j.Name && string(t.Outcome) == string(outcome) {
+				later(t.LastOnSchedule)
+			}
+		}
+	}
+	return last
 }
 
 // driftKey is what drift is counted by.

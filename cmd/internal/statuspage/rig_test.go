@@ -68,11 +68,13 @@ func (w *world) options() Options {
 }
 
 var jobs = []schedule.Status{
-	{Name: "sync", Spec: "*/15 * * * *", Next: now.Add(11 * time.Minute), LastStart: now.Add(-4 * time.Minute), LastOutcome: schedule.OK, LastTook: 38 * time.Second},
+	{Name: "sync", Spec: "*/15 * * * *", Next: now.Add(11 * time.Minute), LastStart: now.Add(-4 * time.Minute), LastOutcome: schedule.OK, LastTook: 38 * time.Second,
+		Ended: map[schedule.Outcome]schedule.Ended{schedule.OK: {Runs: 9, Last: now.Add(-3 * time.Minute)}, schedule.Failed: {Runs: 1, Last: now.AddDate(0, 0, -14)}}},
 	{Name: "full_equipments", Spec: "0 * * * *", Next: now.Add(56 * time.Minute), Running: true, LastStart: now.Add(-4 * time.Minute), LastOutcome: schedule.Failed, LastError: `"Ana"`, Skips: 2},
 	{Name: "full_requests", Spec: "0 3 * * 0", Next: now.Add(15 * time.Hour), Waiting: true},
 	{Name: "verify", Spec: ""},
-	{Name: "push", Spec: "* * * * *", Next: now.Add(55 * time.Second), LastStart: now.Add(-5 * time.Second), LastOutcome: schedule.Partial, LastTook: 700 * time.Millisecond, Panics: 1},
+	{Name: "push", Spec: "* * * * *", Next: now.Add(55 * time.Second), LastStart: now.Add(-5 * time.Second), LastOutcome: schedule.Partial, LastTook: 700 * time.Millisecond,
+		Ended: map[schedule.Outcome]schedule.Ended{schedule.Panicked: {Runs: 1, Last: now.Add(-time.Hour)}, schedule.Partial: {Runs: 2, Last: now.Add(-4 * time.Second)}}},
 }
 
 // fill gives the world two weeks of runs, some of which failed; a first load that is complete for two streams and under way for one; a

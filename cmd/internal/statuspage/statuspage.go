@@ -54,6 +54,7 @@ type Options struct {
 	Jobs       func() []schedule.Status // how the jobs stand; nil: there is no worker
 	Readers    map[string][]string      // the names of the jobs that read each stream
 	Requests   *Requests                // the requests to the platform; nil: none are counted
+	Incidents  func() map[string]int    // how many are open, by cause; nil: nobody watches
 	StaleAfter time.Duration            // age of a stream that the page warns of; 0: 2 hours
 	Zone       *time.Location           // of the times and days on the page; nil: UTC
 	Version    string                   // of this program
@@ -61,6 +62,9 @@ type Options struct {
 	Now        func() time.Time         // the clock; nil: time.Now
 	Log        zerolog.Logger
 }
+
+// Alive is the whole answer of /healthz.
+const Alive = "alive\n"
 
 const defaultStaleAfter = 2 * time.Hour
 
@@ -83,7 +87,7 @@ func New(o Options) http.Handler {
 	mux.HandleFunc("/{$}", s.page)
 	mux.HandleFunc("/style.css", fixed("text/css; charset=utf-8", pageCSS+charts.CSS))
 	mux.HandleFunc("/icon.svg", fixed("image/svg+xml", icon))
-	mux.HandleFunc("/healthz", fixed("text/plain; charset=utf-8", "alive\n"))
+	mux.HandleFunc("/healthz", fixed("text/plain; charset=utf-8", Alive))
 	mux.HandleFunc("/readyz", s.ready)
 	mux.Handle("/metrics", s.metrics())
 	return guarded(o.Listen, mux)

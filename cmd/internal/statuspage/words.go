@@ -77,7 +77,7 @@ var english = &texts{
 	StreamNames: map[string]string{"orders": "Orders", "budgets": "Budgets", "equipments": "Equipment"},
 	JobNames: map[string]string{
 		"sync": "Sync", "full_equipments": "Full read of equipment", "full_requests": "Full read of orders and budgets", "verify": "Verification", "publish": "Publication",
-		"push": "Creation of companies", "backfill": "Backfill", "rejects replay": "Replay of rejected records",
+		"report": "Sales report", "export": "Export", "backup": "Backup", "push": "Creation of companies", "backfill": "Backfill", "rejects replay": "Replay of rejected records",
 	},
 	Outcomes: map[string]string{"panicked": "program error"},
 	States: map[string]string{
@@ -111,7 +111,7 @@ var portuguese = &texts{
 	StreamNames: map[string]string{"orders": "Pedidos", "budgets": "Orçamentos", "equipments": "Equipamentos"},
 	JobNames: map[string]string{
 		"sync": "Sincronização", "full_equipments": "Leitura completa de equipamentos", "full_requests": "Leitura completa de pedidos e orçamentos", "verify": "Verificação",
-		"publish": "Publicação", "push": "Criação de empresas", "backfill": "Leitura do passado", "rejects replay": "Nova carga de registros rejeitados",
+		"publish": "Publicação", "report": "Relatório de vendas", "export": "Exportação", "backup": "Cópia de segurança", "push": "Criação de empresas", "backfill": "Leitura do passado", "rejects replay": "Nova carga de registros rejeitados",
 	},
 	Outcomes: map[string]string{
 		"ok": "ok", "partial": "parcial", "failed": "falhou", "interrupted": "interrompida", "running": "em andamento", "skipped": "pulada", "panicked": "erro do programa",
