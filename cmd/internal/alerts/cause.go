@@ -24,13 +24,17 @@ const (
 	Breaker        Cause = "breaker" // of deletions
 	Differences    Cause = "differences"
 	Stale          Cause = "stale" // a stream that is not moved though no job fails
+	Mart           Cause = "mart"  // an own mart whose last build failed
 	Job            Cause = "job"   // the rest
 )
 
 // Causes returns all causes, the most pressing first.
 func Causes() []Cause {
-	return []Cause{Damage, Disk, Authentication, Platform, Breaker, Differences, Stale, Job}
+	return []Cause{Damage, Disk, Authentication, Platform, Breaker, Differences, Stale, Mart, Job}
 }
+
+// observed says whether a cause is seen from how things stand, and not from a job's error.
+func (c Cause) observed() bool { return c == Stale || c == Mart }
 
 // CausesOf returns the causes of a job's error: more than one when its streams failed for different
 // ones, none when nothing failed: there is no error, the job was stopped, or another command was at

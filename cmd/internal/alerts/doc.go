@@ -12,7 +12,8 @@
 // cause that no time mends, and of a job rarer than daily; else after two failures and 15 minutes.
 // It is over when each of its jobs has succeeded since; a job rarer than daily does not hold it
 // open once another job has had the platform's answers. A stream that is late is an incident of its
-// own, unless the job that moves it fails: then that failure is told.
+// own, unless the job that moves it fails: then that failure is told. So is an own mart, from the
+// build that fails to the next that succeeds.
 //
 // [State] is this machine. It is pure: it takes runs, looks and the time and gives messages, one
 // when an incident begins, one a day while it lasts, one when it is over. New rejects and companies

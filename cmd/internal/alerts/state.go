@@ -23,7 +23,7 @@ type State struct {
 // Incident is one cause that makes something fail.
 type Incident struct {
 	Cause    Cause
-	Subject  string          // the job of [Job], the stream of [Stale]; else ""
+	Subject  string          // the job of [Job], the stream of [Stale], the table of [Mart]; else ""
 	Since    time.Time       // the start of the first job that failed; of a stream, when it last moved
 	Line     string          // the cause in one line, as last seen
 	Jobs     map[string]bool // those that fail; true: rarer than daily
@@ -55,7 +55,8 @@ type Run struct {
 type Look struct {
 	At              time.Time
 	Streams         []StreamAge
-	Rejects, Doubts int64 // below 0: not known
+	Rejects, Doubts int64                // below 0: not known
+	FailedMarts     map[string]time.Time // tables of own marts, and when their last build failed; nil: not known
 }
 
 // StreamAge is how old a stream is.
@@ -171,7 +172,7 @@ func (s *State) find(c Cause, subject string) *Incident {
 // close ends the incidents of which no job fails any more.
 func (s *State) close(now time.Time) (messages []Message) {
 	s.Incidents = slices.DeleteFunc(s.Incidents, func(i *Incident) bool {
-		over := i.Cause != Stale && len(i.Jobs) == 0
+		over := !i.Cause.observed() && len(i.Jobs) == 0
 		if over && !i.Told.IsZero() {
 			messages = append(messages, about(Over, now, i))
 		}
@@ -205,9 +206,33 @@ func (s *State) Look(l Look) []Message {
 			messages = merge(messages, about(Over, l.At, i))
 		}
 	}
+	messages = append(messages, s.lookAtMarts(l)...)
 	s.Rejects.see(l.Rejects)
 	s.Doubts.see(l.Doubts)
 	return append(messages, s.Tick(l.At)...)
+}
+
+// lookAtMarts tells once of each own mart that fails, and when it is built again.
+func (s *State) lookAtMarts(l Look) (messages []Message) {
+	if l.FailedMarts == nil {
+		return nil
+	}
+	for _, table := range slices.Sorted(maps.Keys(l.FailedMarts)) {
+		if s.find(Mart, table) == nil {
+			i := &Incident{Cause: Mart, Subject: table, Since: l.FailedMarts[table], Told: l.At}
+			s.Incidents = append(s.Incidents, i)
+			messages = merge(messages, about(Begins, l.At, i))
+		}
+	}
+	s.Incidents = slices.DeleteFunc(s.Incidents, func(i *Incident) bool {
+		_, fails := l.FailedMarts[i.Subject]
+		over := i.Cause == Mart && !fails
+		if over {
+			messages = merge(messages, about(Over, l.At, i))
+		}
+		return over
+	})
+	return messages
 }
 
 // explains says whether one of the jobs fails, which is told by itself.
@@ -252,11 +277,11 @@ func about(kind Kind, now time.Time, i *Incident) Message {
 	return m
 }
 
-// merge adds a message; streams of which the same is to be told share one.
+// merge adds a message; streams of which the same is to be told share one, and so do own marts.
 func merge(messages []Message, m Message) []Message {
 	for n := range messages {
 		same := &messages[n]
-		if m.Incident.Cause == Stale && same.Incident.Cause == Stale && same.Kind == m.Kind {
+		if m.Incident.Cause.observed() && same.Incident.Cause == m.Incident.Cause && same.Kind == m.Kind {
 			same.Subjects = append(same.Subjects, m.Subjects...)
 			if m.Incident.Since.Before(same.Incident.Since) {
 				same.Incident.Since = m.Incident.Since

@@ -225,3 +225,26 @@ func TestWhatIsNotKnownIsNotNew(t *testing.T) {
 		t.Errorf("told %v, want %v", told, want)
 	}
 }
+
+// An own mart that fails is told once, a day later, and when it is built again; several share a message.
+func TestOwnMarts(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	s := &State{}
+	var told []string
+	a, both := map[string]time.Time{"my_a": at}, map[string]time.Time{"my_a": at, "my_b": at}
+	for i, failed := range []map[string]time.Time{{}, both, both, nil, a, a, {}} {
+		for _, m := range s.Look(Look{At: at.Add(time.Duration(i) * 10 * time.Hour), Rejects: -1, Doubts: -1, FailedMarts: failed}) {
+			told = append(told, string(m.Kind)+" "+strings.Join(m.Subjects, ","))
+			if _, text := m.Text(Tongue{Lang: "en", Zone: time.UTC}); !strings.Contains(text, "Marts: "+strings.Join(m.Subjects, ", ")) {
+				t.Error(text)
+			}
+		}
+	}
+	if want := []string{"begins my_a,my_b", "over my_b", "lasts my_a", "over my_a"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+	if open := s.Open(); len(open) > 0 {
+		t.Errorf("open: %v", open)
+	}
+}

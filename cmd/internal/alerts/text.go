@@ -1,6 +1,7 @@
 package alerts
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -31,7 +32,7 @@ var portuguese = dictionary{
 	what: map[Cause]string{
 		Platform: "a plataforma não responde", Authentication: "a plataforma não aceita o token, ou falta um", Disk: "o disco está cheio ou com defeito",
 		Damage: "o banco de dados está danificado", Breaker: "muitos registros sumiram da plataforma de uma vez; nenhum foi marcado como excluído",
-		Differences: "o espelho difere da plataforma sem explicação", Stale: "dados atrasados", Job: "uma tarefa falha",
+		Differences: "o espelho difere da plataforma sem explicação", Stale: "dados atrasados", Mart: "marts próprios falham e mantêm linhas antigas", Job: "uma tarefa falha",
 	},
 	still: "continua: ", over: "resolvido: ", test: "mensagem de teste", testText: "Os avisos do solarmirror chegam aqui.",
 	since: "Desde", jobs: "Tarefas", streams: "Fluxos", cause: "Causa", lasted: "Durou", goesOn: "Há", command: "Digite",
@@ -42,7 +43,7 @@ var english = dictionary{
 	what: map[Cause]string{
 		Platform: "the platform does not answer", Authentication: "the platform does not accept the token, or there is none", Disk: "the disk is full or fails",
 		Damage: "the database is damaged", Breaker: "many records vanished from the platform at once; none was marked as gone",
-		Differences: "the mirror differs from the platform, unexplained", Stale: "data is late", Job: "a job fails",
+		Differences: "the mirror differs from the platform, unexplained", Stale: "data is late", Mart: "own marts fail and keep old rows", Job: "a job fails",
 	},
 	still: "still: ", over: "over: ", test: "test message", testText: "Alerts of solarmirror arrive here.",
 	since: "Since", jobs: "Jobs", streams: "Streams", cause: "Cause", lasted: "Lasted", goesOn: "For", command: "Type",
@@ -59,7 +60,7 @@ func (t Tongue) dictionary() dictionary {
 // commands are what to type next.
 var commands = map[Cause]string{
 	Platform: "solarmirror doctor", Authentication: "solarmirror doctor", Disk: "solarmirror doctor", Damage: "solarmirror restore --from DIR",
-	Breaker: "solarmirror sync --full --dry-run", Differences: "solarmirror verify", Stale: "solarmirror status", Job: "solarmirror runs list",
+	Breaker: "solarmirror sync --full --dry-run", Differences: "solarmirror verify", Stale: "solarmirror status", Mart: "solarmirror marts list", Job: "solarmirror runs list",
 }
 
 // Text returns the title and the text of a message. The text says all that the title does: some
@@ -84,11 +85,7 @@ func (m Message) Text(t Tongue) (title, text string) {
 		}
 	}
 	add(d.since, m.Incident.Since.In(t.Zone).Format("2006-01-02 15:04"))
-	if m.Incident.Cause == Stale {
-		add(d.streams, strings.Join(m.Subjects, ", "))
-	} else {
-		add(d.jobs, strings.Join(m.Subjects, ", "))
-	}
+	add(cmp.Or(map[Cause]string{Stale: d.streams, Mart: "Marts"}[m.Incident.Cause], d.jobs), strings.Join(m.Subjects, ", "))
 	if label := map[Kind]string{Lasts: d.goesOn, Over: d.lasted}[m.Kind]; label != "" {
 		add(label, words.AgeIn(m.At.Sub(m.Incident.Since), d.under, d.days))
 	}

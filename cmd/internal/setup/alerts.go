@@ -12,6 +12,8 @@ import (
 	"solarmirror/schema"
 	"solarmirror/store"
 	"solarmirror/store/outbox"
+	"solarmirror/store/owntables"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/schedule"
 )
 
@@ -95,6 +97,7 @@ func look(ctx context.Context, c config.Config, limits map[string]alerts.StreamA
 	if err != nil {
 		return l
 	}
+	l.FailedMarts = failedMarts(ctx, mirror)
 	l.Rejects = 0
 	for _, f := range list {
 		at := limits[f.Stream.Name]
@@ -103,4 +106,19 @@ func look(ctx context.Context, c config.Config, limits map[string]alerts.StreamA
 		l.Rejects += f.Rejects
 	}
 	return l
+}
+
+// failedMarts returns when the last build of each own mart failed that did; nil where that is not known.
+func failedMarts(ctx context.Context, mirror *store.Mirror) map[string]time.Time {
+	list, err := owntables.Ledger(ctx, mirror.Reader(), "main")
+	if err != nil {
+		return nil
+	}
+	failed := map[string]time.Time{}
+	for _, o := range list {
+		if o.Error != "" {
+			failed[o.Table], _ = sqlitefile.ParseTime(o.TriedAt)
+		}
+	}
+	return failed
 }

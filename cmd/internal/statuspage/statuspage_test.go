@@ -325,3 +325,15 @@ func TestNothingToLookAt(t *testing.T) {
 		t.Error(page)
 	}
 }
+
+// TestFailedMarts: an own mart that fails is something to look at.
+func TestFailedMarts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fillWell(t)
+	must(t, w.change(t, "INSERT INTO _own_marts (table_name, description, statement_hash, built_for, tried_at, duration_ms, error) VALUES ('my_good', '', '', '', '', 1, NULL), ('my_bad', '', '', '', '', 1, 'canary')").Close())
+	page := get(t, New(w.options()), "/").Body.String()
+	if !strings.Contains(page, "keep older rows: my_bad.") || !strings.Contains(page, "<code>solarmirror marts list</code>") || strings.Contains(page, "canary") {
+		t.Error(page)
+	}
+}
