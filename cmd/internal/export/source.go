@@ -85,6 +85,9 @@ func createdSQL(root *schema.Table) string {
 	return "CASE " + created.String() + "END"
 }
 
+// tables lists what can be exported, in order.
+func (s *source) tables() []*schema.Table { return schema.All() }
+
 // newSource reads what every record says of itself.
 func newSource(ctx context.Context, snapshot *store.Snapshot) (*source, error) {
 	s := &source{snapshot: snapshot, records: map[*schema.Table]records{}}
