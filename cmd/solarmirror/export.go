@@ -63,9 +63,9 @@ publish" makes in place of the mirror; what is made from it every user may read.
 	flags.StringVar(&f.headers, "headers", "", "`headings` of columns: labels or names (default labels in xlsx, else names)")
 	flags.StringVar(&f.to, "to", "", "`directory` of the export, new, empty, or that of an earlier one; or an xlsx file")
 	flags.StringVar(&f.source, "source", sourceMirror, "what is `read`: mirror, published, or the path of another copy")
-	flags.StringVar(&f.from, "from", "", "`file` to read in place of the mirror")
+	flags.StringVar(&f.from, "from", "", "`file`: --source under its earlier name")
 	flags.BoolVar(&f.wait, "wait", false, "wait for another export to the same directory to end")
-	if err := flags.MarkDeprecated("from", "use --source"); err != nil {
+	if err := flags.MarkHidden("from"); err != nil {
 		panic(err)
 	}
 	for _, name := range []string{"format", "to"} {

@@ -14,6 +14,7 @@ import (
 	"solarmirror/cmd/internal/status"
 	"solarmirror/store"
 	"solarmirror/store/outbox"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
 )
@@ -57,6 +58,9 @@ func (a *app) withSource(ctx context.Context, source string, f func(c config.Con
 		source = c.Publish.Path
 	}
 	mirror, err := store.OpenReadOnly(ctx, source)
+	if errors.Is(err, sqlitefile.ErrNoDatabase) {
+		return fmt.Errorf("%w at %s: make a copy with `solarmirror publish`, or name another --source", sqlitefile.ErrNoDatabase, source)
+	}
 	if err != nil {
 		return err
 	}

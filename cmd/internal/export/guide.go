@@ -51,7 +51,9 @@ func (b *book) writeGuide(ctx context.Context, o WorkbookOptions) error {
 	if err := errors.Join(b.guideFreshness(ctx, g, o), b.guideTables(ctx, g)); err != nil {
 		return fmt.Errorf("write the sheet %s: %w", guideName, err)
 	}
-	return errors.Join(g.errs...)
+	return errors.Join(append(g.errs, b.file.SetDocProps(&excelize.DocProperties{
+		Creator: "solarmirror", LastModifiedBy: "solarmirror", Created: o.Now.UTC().Format(time.RFC3339), Modified: o.Now.UTC().Format(time.RFC3339),
+	}))...)
 }
 
 // line writes one row, a heading in bold.
@@ -91,7 +93,7 @@ func (b *book) guideFreshness(ctx context.Context, g *guide, o WorkbookOptions) 
 	}
 	g.line(true, guideName)
 	g.line(false, fmt.Sprintf("Dados de %s, exportados em %s.", cmp.Or(platform, "nenhuma plataforma ainda"), g.moment(o.Now)))
-	g.line(false, fmt.Sprintf("As horas são as de %s, também nas colunas de data e hora que na descrição abaixo estão em UTC.", o.Zone))
+	g.line(false, fmt.Sprintf("As horas são as de %s.", o.Zone))
 	g.line(false, "Os valores em dinheiro são os da plataforma, que não informa a moeda. Uma célula vazia é um valor desconhecido, que não é zero.")
 	g.line(false, "Números inteiros com mais de 15 algarismos, que o Excel arredondaria, são texto; datas anteriores a 01/03/1900 também.")
 	g.line(false)
@@ -126,6 +128,9 @@ func (b *book) guideTables(ctx context.Context, g *guide) error {
 	for _, t := range b.tables {
 		for i, c := range describe(t.Table).Columns {
 			personal := "não"
+			if t.columns[i].toLocal {
+				c.Unit = g.zone.String()
+			}
 			if c.Personal {
 				personal = "sim"
 			}
