@@ -62,7 +62,7 @@ publish" makes in place of the mirror; what is made from it every user may read.
 	flags.StringVar(&f.style, "style", "", "`style` of CSV: plain or excel-br (default plain)")
 	flags.StringVar(&f.headers, "headers", "", "`headings` of columns: labels or names (default labels in xlsx, else names)")
 	flags.StringVar(&f.to, "to", "", "`directory` of the export, new, empty, or that of an earlier one; or an xlsx file")
-	flags.StringVar(&f.source, "source", sourceMirror, "what is `read`: mirror, published, or the path of another copy")
+	flags.StringVar(&f.source, "source", sourceMirror, "`source` of the rows: mirror, published, or the path of another copy")
 	flags.StringVar(&f.from, "from", "", "`file`: --source under its earlier name")
 	flags.BoolVar(&f.wait, "wait", false, "wait for another export to the same directory to end")
 	if err := flags.MarkHidden("from"); err != nil {

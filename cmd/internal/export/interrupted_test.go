@@ -26,8 +26,8 @@ func TestStoppedWhileReading(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `export requests/month=2026-01/part.parquet: row 1: column billing_date: "soon" is no DATE`) {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("a signal"))
 	if _, err := Run(ctx, m, Options{Dir: dir, Format: Parquet}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}

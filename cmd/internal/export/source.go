@@ -168,7 +168,7 @@ func (s *source) query(ctx context.Context, query string, args ...any) iter.Seq2
 		defer func() { _ = result.Close() }()
 		for row, err := range result.Rows() {
 			if err == nil {
-				err = context.Cause(ctx)
+				err = ctx.Err()
 			}
 			if !yield(row, err) || err != nil {
 				return

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,8 +80,11 @@ func workbook(ctx context.Context, mirror *store.Mirror, o WorkbookOptions, rows
 		return report, err
 	}
 	err = atomicfile.Write(o.Path, mode, func(w io.Writer) error { return b.write(ctx, w) })
-	if err != nil {
-		return report, fmt.Errorf("write %s: %w; if it is open in Excel, close it there", o.Path, err)
+	switch refused := (*os.LinkError)(nil); {
+	case errors.As(err, &refused): // Windows does not let an open file be replaced
+		return report, fmt.Errorf("replace %s: %w; if it is open in Excel, close it there and run the same command again", o.Path, err)
+	case err != nil:
+		return report, fmt.Errorf("write %s: %w", o.Path, err)
 	}
 	return b.report(), nil
 }
@@ -280,7 +284,7 @@ func (b *book) write(ctx context.Context, w io.Writer) error {
 	}
 	b.file.SetZipWriter(func(io.Writer) excelize.ZipWriter { return f })
 	_, err := b.file.WriteToBuffer() // which stays empty
-	return errors.Join(f.err, err, b.file.Close())
+	return errors.Join(cmp.Or(f.err, err), b.file.Close())
 }
 
 // filler is the zip file of a workbook. It lets rows be put into sheets on their way to the file:

@@ -436,6 +436,11 @@ func TestWorkbookReplacesOnlyWorkbooks(t *testing.T) {
 		t.Error("written without a table")
 	}
 	exec(t, m, "ALTER TABLE gone RENAME TO bi_funnel")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("a signal"))
+	if _, err := Workbook(ctx, m, WorkbookOptions{Path: path, Zone: time.UTC, Now: now}); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
 	must(t, os.Chmod(path, 0o640))
 	must(t, write(path))
 	info, err := os.Stat(path)
