@@ -26,8 +26,8 @@ func TestStoppedWhileReading(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `export requests/month=2026-01/part.parquet: row 1: column billing_date: "soon" is no DATE`) {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(errors.New("a signal"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
 	if _, err := Run(ctx, m, Options{Dir: dir, Format: Parquet}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
@@ -40,6 +40,21 @@ func TestStoppedWhileReading(t *testing.T) {
 	exec(t, m, "UPDATE requests SET billing_date = NULL")
 	mustExport(t, m, Options{Dir: dir, Format: Parquet})
 	sameAsMirror(t, m, dir)
+}
+
+// TestStoppedBetweenRows: whatever cancels the context, the error is [context.Canceled].
+func TestStoppedBetweenRows(t *testing.T) {
+	t.Parallel()
+	snapshot, err := emptyMirror(t).Snapshot(t.Context())
+	must(t, err)
+	defer snapshot.Close()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("a signal"))
+	for _, err := range (&source{snapshot: snapshot}).query(ctx, "SELECT 1") {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+	}
 }
 
 // TestStoppedWhilePublishing: a set half in place says so, and the next export trusts none of it.
