@@ -53,7 +53,7 @@ import (
 // Version numbers the model; it grows by one with every change of a table, which
 // testdata/ddl.golden holds it to. The database remembers the version that last wrote it, and
 // refuses a binary that knows less.
-const Version = 6
+const Version = 7
 
 // Type is a column's declared SQL type.
 type Type string

@@ -24,7 +24,7 @@ for (const diagram of JSON.parse(await text(process.stdin))) {
 }
 console.log(JSON.stringify(verdicts));`)
 	var diagrams []string
-	for _, block := range mermaidBlock.FindAllStringSubmatch(schema.Markdown(), -1) {
+	for _, block := range mermaidBlock.FindAllStringSubmatch(schema.Markdown(schema.English), -1) {
 		diagrams = append(diagrams, block[1])
 	}
 	if len(diagrams) < 5 {
