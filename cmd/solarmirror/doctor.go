@@ -31,17 +31,8 @@ configuration does not load; warnings do not count.`,
 			return d.Err()
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object: verdict, checks (check, verdict, what, remedy)")
 	return cmd
-}
-
-func (a *app) doctorOptions() doctor.Options {
-	o := doctor.Options{ConfigPath: a.flags.configPath}
-	o.Config, o.ConfigErr = a.config()
-	if o.ConfigErr == nil {
-		o.Log, o.ConfigErr = a.log()
-	}
-	return o
 }
 
 func (a *app) printDiagnosis(d *doctor.Diagnosis, asJSON bool) error {

@@ -64,7 +64,7 @@ nothing. Records erased with "forget" stay erased. With --dry-run it lists what 
 	flags.BoolVar(&f.acceptDeletions, "accept-deletions", false, "with --full: mark missing records as gone, however many")
 	flags.BoolVar(&f.repair, "repair", false, "with --full: write edited records anew and delete orphans, which verify lists")
 	flags.BoolVar(&f.wait, "wait", false, "wait for another run to end instead of failing with exit code 11")
-	flags.BoolVar(&f.asJSON, "json", false, "print the result as one JSON object")
+	flags.BoolVar(&f.asJSON, "json", false, "print the result as one JSON object: "+pullreport.SyncFields)
 	return cmd
 }
 

@@ -52,7 +52,7 @@ records erased with "forget"; such a record differs once the platform changes it
 			return a.verify(cmd.Context(), streams, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as one JSON object")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as one JSON object: at, streams (stream, platform, mirror, rejected, erased, differences, error)")
 	return cmd
 }
 

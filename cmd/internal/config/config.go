@@ -3,6 +3,7 @@
 //
 // The model is a table of keys (see keys): each has a dotted name such as
 // platform.page_limit, a default, a document line and one parser from text.
+// config.example.toml is written from it (see Example).
 // Every key can be given in four layers, the later winning:
 //
 //	default < TOML file < environment < flag
@@ -28,6 +29,7 @@ import (
 	"strings"
 	"time"
 
+	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/store/dealclass"
 	"solarmirror/sync/schedule"
 )
@@ -175,7 +177,7 @@ func (s Secret) masked() string {
 func (c Config) BaseURL() (string, error) {
 	if c.Platform.BaseURL == "" {
 		return "", &Error{Problems: []string{
-			"platform.base_url is not set: give SOLARMIRROR_PLATFORM_BASE_URL, or base_url under [platform] in config.toml"}}
+			"platform.base_url is not set: give SOLARMIRROR_PLATFORM_BASE_URL, or base_url under [platform] in config.toml, or run " + buildinfo.Command() + " init"}}
 	}
 	return c.Platform.BaseURL, nil
 }
@@ -205,4 +207,17 @@ func (c Config) ScheduleZone() *time.Location {
 		return c.Schedule.TimeZone
 	}
 	return c.Platform.TimeZone
+}
+
+// Given returns how many keys the file and the environment set, as far as nothing overrides them.
+func (c Config) Given() (file, environment int) {
+	for _, s := range c.settings {
+		switch {
+		case s.line > 0:
+			file++
+		case strings.HasPrefix(s.origin, "environment "):
+			environment++
+		}
+	}
+	return file, environment
 }

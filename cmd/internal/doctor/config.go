@@ -14,7 +14,7 @@ import (
 func checkConfig(_ context.Context, f *facts) Finding {
 	var faults *config.Error
 	if errors.As(f.ConfigErr, &faults) {
-		return fail("mend what is named; config.example.toml describes every key", "%s", strings.Join(faults.Problems, "; "))
+		return fail("mend what is named; solarmirror config example describes every key", "%s", strings.Join(faults.Problems, "; "))
 	}
 	if f.ConfigErr != nil {
 		return fail("solarmirror config show", "%v", f.ConfigErr)

@@ -24,6 +24,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,6 +74,9 @@ type check struct {
 	needs   func(*facts) string // returns the reason to skip the check; "" when there is none
 	inspect func(context.Context, *facts) Finding
 }
+
+// connectionChecks is the number of checks that need the platform alone; they come first.
+const connectionChecks = 4
 
 // checks lists the checks in the order in which a sync needs the things they inspect.
 func checks() []check {
@@ -166,6 +170,43 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	defer f.close()
 	return f.diagnose(ctx)
 }
+
+// Connect tries the configuration on the platform, before there is a file or a mirror. Without a
+// token it asks for no record. Its error names each failed check with its remedy, and wraps the
+// cause.
+func Connect(ctx context.Context, o Options) error {
+	f := &facts{Options: o, now: time.Now}
+	defer f.close()
+	f.connect(ctx)
+	var failed []string
+	var tokenErr error
+	for _, c := range checks()[:connectionChecks] {
+		if c.name == "token" {
+			if o.Config.Platform.Token == "" && o.Config.Platform.TokenFile == "" {
+				continue
+			}
+			tokenErr = f.tokenError(ctx)
+		}
+		if finding := c.run(ctx, f); finding.Verdict == Failed {
+			failed = append(failed, finding.What+"; "+finding.Remedy)
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if failed == nil {
+		return nil
+	}
+	return &connectError{text: strings.Join(failed, "\n"), cause: errors.Join(f.ConfigErr, tokenErr, f.probeErr)}
+}
+
+type connectError struct {
+	text  string
+	cause error
+}
+
+func (e *connectError) Error() string { return e.text }
+func (e *connectError) Unwrap() error { return e.cause }
 
 func (f *facts) diagnose(ctx context.Context) (*Diagnosis, error) {
 	f.gather(ctx)
