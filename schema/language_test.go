@@ -117,7 +117,7 @@ func TestMarkdownInPortuguese(t *testing.T) {
 		"## Registros: requests\n", " O que um registro lista está em tabelas ligadas a ele por request_key.\n", " Chave: nenhuma.\n",
 		"### requests\n\n*Pedidos e orçamentos.* Uma linha por orçamento ou pedido.", " Chave: request_key; única por request_type, id.\n",
 		"| Coluna | Tipo | Unidade | Rótulo | Significado | Pessoal | Origem |\n", " | Nome fantasia. | sim | `/company/fantasyName` |\n",
-	 "- [Tabelas de análise (marts)](#tabelas-de-análise-marts): [bi_requests]",
+		"- [Tabelas de análise (marts)](#tabelas-de-análise-marts): [bi_requests]",
 		"  requests[\"requests: Pedidos e orçamentos\"] {\n    INTEGER request_key PK\n",
 		"| final_value | REAL | não informada pela plataforma | Valor final | Valor final. |  | `/finalValue` |\n",
 	} {

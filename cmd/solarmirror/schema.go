@@ -183,16 +183,24 @@ func sqlComment(text string) string {
 }
 
 func newSchemaMarkdownCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:     "markdown",
-		Short:   "Print the data dictionary as a document, with entity diagrams",
-		Example: "  solarmirror schema markdown > dictionary.md",
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := io.WriteString(a.stdout, schema.Markdown())
+	var lang string
+	cmd := &cobra.Command{
+		Use:   "markdown",
+		Short: "Print the data dictionary as a document, with entity diagrams",
+		Example: `  solarmirror schema markdown > dictionary.md
+  solarmirror schema markdown --lang pt > dicionario.md`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			language := schema.Language(lang)
+			if language != schema.English && language != schema.Portuguese {
+				return &usageError{command: cmd.CommandPath(), err: fmt.Errorf("--lang is %q; %w", lang, errLanguage)}
+			}
+			_, err := io.WriteString(a.stdout, schema.Markdown(language))
 			return err
 		},
 	}
+	cmd.Flags().StringVar(&lang, "lang", string(schema.English), "`language`: pt or en")
+	return cmd
 }
 
 func newSchemaDatasetteCommand(a *app) *cobra.Command {
