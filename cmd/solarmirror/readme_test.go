@@ -84,6 +84,9 @@ func TestReadmeInPortuguese(t *testing.T) {
 		if diff := cmp.Diff(en.names(), pt.names()); diff != "" {
 			t.Errorf("README.pt-BR.md, %q, has other code, links or numbers: (-%s +%s)\n%s", pt.heading, en.heading, pt.heading, diff)
 		}
+		if t.Failed() && len(portuguese) != len(english) {
+			t.Fatalf("README.md has %d chapters, README.pt-BR.md %d: the two part here", len(english), len(portuguese))
+		}
 	}
 	if len(portuguese) > len(english) {
 		t.Errorf("README.md has no chapter for %q", portuguese[len(english)].heading)
