@@ -102,7 +102,9 @@ func (a *app) backfill(ctx context.Context, command string, f backfillFlags, str
 		return a.planBackfill(ctx, c, o, f.asJSON)
 	}
 	b := &backfill{app: a, options: o, report: &pull.Report{Outcome: store.OK}}
-	return errors.Join(b.run(ctx), pullreport.PrintSync(a.stdout, a.stderr, b.report, f.asJSON))
+	return a.observed([]string{"backfill"}, func() error {
+		return errors.Join(b.run(ctx), pullreport.PrintSync(a.stdout, a.stderr, b.report, f.asJSON))
+	})
 }
 
 // backfill is one backfill command at work.

@@ -32,6 +32,38 @@ func (a *app) withReader(ctx context.Context, f func(*store.Mirror) error) error
 	return f(mirror)
 }
 
+// What --source names besides the path of a copy.
+const (
+	sourceMirror    = "mirror"
+	sourcePublished = "published"
+)
+
+// withSource opens what --source names for reading around f. Of the mirror it says when its marts
+// are behind.
+func (a *app) withSource(ctx context.Context, source string, f func(c config.Config, mirror *store.Mirror, isCopy bool) error) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	switch source {
+	case sourceMirror:
+		return a.withReader(ctx, func(mirror *store.Mirror) error {
+			if err := a.warnOfMarts(ctx, mirror); err != nil {
+				return err
+			}
+			return f(c, mirror, false)
+		})
+	case sourcePublished:
+		source = c.Publish.Path
+	}
+	mirror, err := store.OpenReadOnly(ctx, source)
+	if err != nil {
+		return err
+	}
+	defer mirror.Close()
+	return f(c, mirror, true)
+}
+
 // warnOfMarts says so on standard error when tables that f copies may contradict one another.
 func (a *app) warnOfMarts(ctx context.Context, mirror *store.Mirror) error {
 	behind, err := mirror.MartsBehind(ctx)

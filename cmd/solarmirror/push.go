@@ -36,7 +36,7 @@ The exit code is 3 when some rows were decided and others were not, 1 when none 
 			if dryRun {
 				return a.forecastPush(cmd.Context(), asJSON)
 			}
-			return a.push(cmd.Context(), wait, asJSON)
+			return a.observed([]string{"push"}, func() error { return a.push(cmd.Context(), wait, asJSON) })
 		},
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for another push to end instead of failing with exit code 11")

@@ -17,8 +17,8 @@
 // layer overrules it; nothing unknown is passed over, neither a TOML key nor a
 // SOLARMIRROR_ variable; all faults are found in one go and come back as one
 // *Error; no error text and no printed form of a Config holds a secret. A loaded
-// Config is never changed. The token file alone is read later, at each use, since
-// its content is renewed while the program runs.
+// Config is never changed. The files of the token and of the alerts' addresses alone are read later,
+// at each use, since their content is renewed while the program runs.
 package config
 
 import (
@@ -48,6 +48,7 @@ type Config struct {
 	Export   Export
 	HTTP     HTTP
 	Log      Log
+	Alerts   Alerts
 
 	settings []setting // one per key, in the order of the table; for Show
 }
@@ -151,6 +152,16 @@ type HTTP struct {
 type Log struct {
 	Level  string // trace, debug, info, warn or error
 	Format string // auto, json or console; auto is console on a terminal
+}
+
+// Alerts says who is told when something is wrong.
+type Alerts struct {
+	URLs        []Secret      // addresses of notification services
+	URLsFile    string        // path of a file that holds them, one a line; "" = not given
+	PingURL     Secret        // "" = not given
+	PingURLFile string        // path; "" = not given
+	StaleAfter  time.Duration // age at which a stream is late, at the least
+	Lang        string        // of messages: pt or en
 }
 
 // Secret is a value that no formatting verb and no encoder prints.

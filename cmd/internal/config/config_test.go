@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +100,7 @@ func TestDefaults(t *testing.T) {
 		Export:  Export{Format: "parquet", Source: SourceMirror},
 		HTTP:    HTTP{Listen: "127.0.0.1:8480"},
 		Log:     Log{Level: "info", Format: "auto"},
+		Alerts:  Alerts{StaleAfter: 2 * time.Hour, Lang: "pt"},
 	}
 	if d := diff(want, mustLoad(t, "")); d != "" {
 		t.Error(d)
@@ -130,6 +132,10 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		Backup:  Backup{Path: "b", Keep: 30},
 		Export:  Export{Path: "e", Format: "excel-br", Source: SourcePublished},
 		Log:     Log{Level: "debug", Format: "json"},
+		Alerts: Alerts{
+			URLs: []Secret{"ntfy://ntfy.sh/topic", "smtp://u:s3cret@mail.example.com:587/?from=a@example.com&to=b@example.com,c@example.com"}, PingURL: "https://hc-ping.com/s3cret/{job}",
+			StaleAfter: 3 * time.Hour, Lang: "en",
+		},
 	}
 	text := `
 		[platform]
@@ -192,7 +198,12 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		listen = ""
 		[log]
 		level = "debug"
-		format = "json"`
+		format = "json"
+		[alerts]
+		urls = ["ntfy://ntfy.sh/topic", "smtp://u:s3cret@mail.example.com:587/?from=a@example.com&to=b@example.com,c@example.com"]
+		ping_url = "https://hc-ping.com/s3cret/{job}"
+		stale_after = "3h"
+		lang = "en"`
 	if d := diff(want, mustLoad(t, text)); d != "" {
 		t.Errorf("from the file: %s", d)
 	}
@@ -201,7 +212,7 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 	file.read(text)
 	environ := []string{"PATH=/bin"}
 	for _, k := range keys() {
-		if k.name == "platform.token_file" { // not together with the token
+		if slices.Contains([]string{"platform.token_file", "alerts.urls_file", "alerts.ping_url_file"}, k.name) { // not together with what they hold
 			continue
 		}
 		value, given := file.layer[k.name]

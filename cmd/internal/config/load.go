@@ -66,7 +66,7 @@ func Load(src Source) (Config, error) {
 	file, faults := readFile(table, src)
 	env, envFaults := readEnviron(table, src.Environ)
 	c, setFaults := merge(table, readDefaults(table), file, env, readFlags(src.Flags))
-	faults = slices.Concat(faults, envFaults, setFaults, c.checkToken(), c.checkPaths(), c.checkOutputs(), c.checkDeals())
+	faults = slices.Concat(faults, envFaults, setFaults, c.checkFiles(), c.checkPaths(), c.checkOutputs(), c.checkDeals())
 	if len(faults) > 0 {
 		return Config{}, newError(faults)
 	}
@@ -110,12 +110,15 @@ func merge(table []key, layers ...layer) (c Config, faults []fault) {
 	return c, faults
 }
 
-func (c Config) checkToken() []fault {
-	if c.Platform.Token == "" || c.Platform.TokenFile == "" {
-		return nil
+// checkFiles names each secret that is given twice: by itself and in a file.
+func (c Config) checkFiles() (faults []fault) {
+	for _, name := range []string{"platform.token", "alerts.urls", "alerts.ping_url"} {
+		value, file := c.setting(name), c.setting(name+"_file")
+		if value.text != "" && file.text != "" {
+			faults = append(faults, fault{max(value.line, file.line), fmt.Sprintf("%s and %s are both set; keep one", value.place, file.place)})
+		}
 	}
-	token, file := c.setting("platform.token"), c.setting("platform.token_file")
-	return []fault{{max(token.line, file.line), fmt.Sprintf("%s and %s are both set; keep one", token.place, file.place)}}
+	return faults
 }
 
 // checkPaths refuses an outbox in the file of another database. Mirror and published copy may be

@@ -20,9 +20,9 @@ func checkConfig(_ context.Context, f *facts) Finding {
 		return fail("solarmirror config show", "%v", f.ConfigErr)
 	}
 	path := cmp.Or(f.ConfigPath, config.DefaultPath)
-	if holdsToken(path) {
+	if holds := secretsOf(path); holds != "" {
 		if mode, readable := worldReadable(path); readable {
-			return warn("chmod 600 "+path, "%s holds the token, and every user may read it (mode %04o)", path, mode)
+			return warn("chmod 600 "+path, "%s holds %s, and every user may read it (mode %04o)", path, holds, mode)
 		}
 	}
 	if f.Config.Platform.BaseURL == "" {
@@ -32,11 +32,18 @@ func checkConfig(_ context.Context, f *facts) Finding {
 	return pass("loads; the platform is %s", f.Config.Platform.BaseURL)
 }
 
-// holdsToken reports whether the configuration file contains a token, even one that the environment
-// overrides.
-func holdsToken(path string) bool {
+// secretsOf names the secrets in the configuration file, even those that the environment overrides.
+func secretsOf(path string) string {
 	fileOnly, err := config.Load(config.Source{Path: path})
-	return err == nil && fileOnly.Platform.Token != ""
+	switch alerts := fileOnly.Alerts; {
+	case err != nil:
+		return ""
+	case fileOnly.Platform.Token != "":
+		return "the token"
+	case len(alerts.URLs) > 0 || alerts.PingURL != "":
+		return "addresses of alerts"
+	}
+	return ""
 }
 
 // worldReadable reports whether the mode of a file lets users outside its group read it. Windows

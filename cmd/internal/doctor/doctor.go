@@ -12,6 +12,7 @@
 // Write a function in the file of its subject and list it in checks:
 //
 //	config.go      the configuration and the token
+//	alerts.go      the addresses of alerts; with --alert a test message to each
 //	network.go     the connection to the platform: address, TLS, clock
 //	dialect.go     the platform's answers, compared with the dialect saved in the mirror
 //	permissions.go read and write access to the files, and who else may read them
@@ -83,6 +84,7 @@ func checks() []check {
 	return []check{
 		{"config", (*facts).needsNothing, checkConfig},
 		{"token", (*facts).needsConfig, checkToken},
+		{"alerts", (*facts).needsConfig, checkAlerts},
 		{"reachability", (*facts).needsPlatform, checkReachability},
 		{"tls", (*facts).needsPlatform, checkTLS},
 		{"clock skew", (*facts).needsResponse, checkClock},
@@ -158,6 +160,7 @@ func (e *failedError) Unwrap() error { return e.cause }
 
 // Options are the inputs of Run.
 type Options struct {
+	Alert      bool   // send test messages
 	ConfigPath string // the value of --config; "" is the default path
 	Config     config.Config
 	ConfigErr  error // the error of loading Config, or nil
@@ -217,6 +220,11 @@ func (f *facts) diagnose(ctx context.Context) (*Diagnosis, error) {
 			return nil, ctx.Err()
 		}
 		d.add(finding)
+	}
+	if f.Alert {
+		for _, finding := range tryAlerts(ctx, f) {
+			d.add(finding)
+		}
 	}
 	return d, nil
 }

@@ -77,8 +77,11 @@ func WriteFile(ctx context.Context, path string, mirror *store.Mirror, o Options
 	if err == nil {
 		err = os.Rename(part.Name(), path)
 	}
+	if refused := (*RestrictionError)(nil); err != nil && !errors.As(err, &refused) {
+		err = fmt.Errorf("write %s: %w", path, err)
+	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(part.Name()))
+		return errors.Join(err, os.Remove(part.Name()))
 	}
 	return nil
 }
