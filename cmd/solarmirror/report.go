@@ -60,7 +60,7 @@ scheduled report looks like the one made by hand.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.out, "out", report.FileName, "`file` to write; - is standard output")
 	flags.StringVar(&f.lang, "lang", "pt", "`language`: pt or en")
-	flags.StringVar(&f.source, "source", sourceMirror, "`copy` to read: mirror, published, or the path of another copy")
+	flags.StringVar(&f.source, "source", config.SourceMirror, "`copy` to read: mirror, published, or the path of another copy")
 	flags.StringVar(&f.restriction.Since, "since", "", "first `day`, YYYY-MM-DD (default: 12 months)")
 	flags.StringVar(&f.restriction.Until, "until", "", "last `day`, YYYY-MM-DD (default: that of the data)")
 	flags.StringVar(&f.restriction.Seller, "seller", "", "`e-mail` of one seller, or the code p_... in a masked copy")

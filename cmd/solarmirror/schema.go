@@ -76,6 +76,7 @@ func newSchemaColumnsCommand(a *app) *cobra.Command {
 				Label    string  `json:"label_pt"`
 				Unit     *string `json:"unit"`
 				Personal bool    `json:"personal"`
+				DocPt    string  `json:"description_pt"`
 			}
 			var rows []columnJSON
 			t := terminal.NewTable("table", "column", "type", "source", "unit", "label", "personal", "description")
@@ -86,7 +87,7 @@ func newSchemaColumnsCommand(a *app) *cobra.Command {
 						personal = ""
 					}
 					t.Add(s.Name, c.Name, string(c.Type), schema.SourcePath(s, c), c.Unit, c.Label, personal, c.Doc)
-					rows = append(rows, columnJSON{s.Name, c.Name, string(c.Type), notEmpty(schema.SourcePath(s, c)), c.Doc, c.Label, notEmpty(c.Unit), personal != ""})
+					rows = append(rows, columnJSON{s.Name, c.Name, string(c.Type), notEmpty(schema.SourcePath(s, c)), c.Doc, c.Label, notEmpty(c.Unit), personal != "", schema.Portuguese.Text(c.Doc)})
 				}
 			}
 			if asJSON {
@@ -95,7 +96,7 @@ func newSchemaColumnsCommand(a *app) *cobra.Command {
 			return t.Write(a.stdout)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per column, with the names of the table _columns: table_name, column_name, type, source_path, description, label_pt, unit, personal")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per column, with the names of the table _columns: table_name, column_name, type, source_path, description, label_pt, unit, personal, description_pt")
 	return cmd
 }
 
@@ -183,16 +184,24 @@ func sqlComment(text string) string {
 }
 
 func newSchemaMarkdownCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:     "markdown",
-		Short:   "Print the data dictionary as a document, with entity diagrams",
-		Example: "  solarmirror schema markdown > dictionary.md",
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := io.WriteString(a.stdout, schema.Markdown())
+	var lang string
+	cmd := &cobra.Command{
+		Use:   "markdown",
+		Short: "Print the data dictionary as a document, with entity diagrams",
+		Example: `  solarmirror schema markdown > dictionary.md
+  solarmirror schema markdown --lang pt > dicionario.md`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			language := schema.Language(lang)
+			if language != schema.English && language != schema.Portuguese {
+				return &usageError{command: cmd.CommandPath(), err: fmt.Errorf("--lang is %q; %w", lang, errLanguage)}
+			}
+			_, err := io.WriteString(a.stdout, schema.Markdown(language))
 			return err
 		},
 	}
+	cmd.Flags().StringVar(&lang, "lang", string(schema.English), "`language`: pt or en")
+	return cmd
 }
 
 func newSchemaDatasetteCommand(a *app) *cobra.Command {

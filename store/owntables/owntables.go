@@ -213,13 +213,23 @@ func Describe(tx *store.Tx, t *schema.Table) error {
 		return err
 	}
 	for _, c := range t.Columns {
-		_, err := tx.Exec("write _columns", "INSERT INTO _columns (table_name, column_name, type, description, label_pt, unit, personal) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			t.Name, c.Name, string(c.Type), c.Doc, c.Label, sqlitefile.NullableText(c.Unit), c.Privacy != schema.Public)
+		_, err := tx.Exec("write _columns", `INSERT INTO _columns (table_name, column_name, type, description, label_pt, unit, personal, description_pt)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, t.Name, c.Name, string(c.Type), c.Doc, c.Label, sqlitefile.NullableText(c.Unit), c.Privacy != schema.Public, portuguese(c.Doc))
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Computed is the description of a column that is an expression.
+const Computed = "Computed by the SELECT of the mart."
+
+func portuguese(doc string) string {
+	if doc == Computed {
+		return "Calculada pelo SELECT do mart."
+	}
+	return schema.Portuguese.Text(doc)
 }
 
 // Names lists the own marts of the ledger.

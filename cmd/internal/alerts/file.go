@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"solarmirror/cmd/internal/atomicfile"
 	"solarmirror/store/sqlitefile"
 )
 
@@ -66,18 +67,10 @@ func (s *State) write(path string) error {
 	if err != nil {
 		return err
 	}
-	part, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // of mode 0600
-	if err != nil {
+	return atomicfile.Write(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(text)
 		return err
-	}
-	_, err = part.Write(text)
-	if err = errors.Join(err, part.Sync(), part.Close()); err == nil {
-		err = os.Rename(part.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(part.Name())
-	}
-	return err
+	})
 }
 
 // lockTime is how long the file is waited for; whoever has it keeps it for milliseconds.

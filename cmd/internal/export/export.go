@@ -11,7 +11,6 @@ import (
 
 	"solarmirror/schema"
 	"solarmirror/store"
-	"solarmirror/store/owntables"
 	"solarmirror/store/publish"
 	"solarmirror/store/sqlitefile"
 )
@@ -110,11 +109,7 @@ func run(ctx context.Context, mirror *store.Mirror, dir *os.Root, before *Manife
 		return Report{}, err
 	}
 	after.BaseURL = source.baseURL
-	own, err := owntables.Tables(ctx, snapshot, "main")
-	if err != nil {
-		return Report{}, err
-	}
-	for _, t := range append(schema.All(), own...) {
+	for _, t := range source.tables() {
 		table := describe(t)
 		for _, p := range source.parts(t, o.Format) {
 			if o.Fresh {

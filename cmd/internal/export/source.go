@@ -14,6 +14,7 @@ import (
 
 	"solarmirror/schema"
 	"solarmirror/store"
+	"solarmirror/store/owntables"
 )
 
 // noMonth is the name Hive gave the partition of NULL, and readers know.
@@ -25,6 +26,7 @@ var monthForm = regexp.MustCompile(`^\d{4}-\d{2}$`)
 type source struct {
 	snapshot *store.Snapshot
 	baseURL  string
+	own      []*schema.Table           // of own marts
 	records  map[*schema.Table]records // that a table's rows belong to; the ledger and the marts have none
 }
 
@@ -85,6 +87,9 @@ func createdSQL(root *schema.Table) string {
 	return "CASE " + created.String() + "END"
 }
 
+// tables lists what can be exported, in order.
+func (s *source) tables() []*schema.Table { return append(schema.All(), s.own...) }
+
 // newSource reads what every record says of itself.
 func newSource(ctx context.Context, snapshot *store.Snapshot) (*source, error) {
 	s := &source{snapshot: snapshot, records: map[*schema.Table]records{}}
@@ -95,6 +100,10 @@ func newSource(ctx context.Context, snapshot *store.Snapshot) (*source, error) {
 		}
 		s.baseURL, _ = row[0].(string)
 		epoch = fmt.Sprint(schema.Version, snapshot.Layout(), row)
+	}
+	var err error
+	if s.own, err = owntables.Tables(ctx, snapshot, "main"); err != nil {
+		return nil, err
 	}
 	for _, root := range schema.Roots() {
 		created := createdSQL(root)
@@ -165,7 +174,7 @@ func (s *source) query(ctx context.Context, query string, args ...any) iter.Seq2
 		defer func() { _ = result.Close() }()
 		for row, err := range result.Rows() {
 			if err == nil {
-				err = context.Cause(ctx)
+				err = ctx.Err()
 			}
 			if !yield(row, err) || err != nil {
 				return

@@ -126,7 +126,7 @@ func (s *scratch) define(ctx context.Context, m *Mart) (*owntables.Definition, e
 		if !columnName.MatchString(info.Name) {
 			return nil, fmt.Errorf("the column %q needs a name of letters, digits and _: add AS name", info.Name)
 		}
-		c := owntables.Column{Name: info.Name, Label: info.Name, Doc: "Computed by " + m.Table + "."}
+		c := owntables.Column{Name: info.Name, Label: info.Name, Doc: owntables.Computed}
 		if of, known := s.origin(info); known && !combines {
 			c.Type, c.Doc, c.Label, c.Unit, c.Origin, c.Public = of.Type, of.Doc, of.Label, of.Unit, of.Origin, of.Public
 		} else if m.public[fold(c.Name)] {
