@@ -109,7 +109,11 @@ func run(ctx context.Context, mirror *store.Mirror, dir *os.Root, before *Manife
 		return Report{}, err
 	}
 	after.BaseURL = source.baseURL
-	for _, t := range source.tables() {
+	tables, err := source.tables(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	for _, t := range tables {
 		table := describe(t)
 		for _, p := range source.parts(t, o.Format) {
 			if o.Fresh {

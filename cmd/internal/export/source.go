@@ -26,7 +26,6 @@ var monthForm = regexp.MustCompile(`^\d{4}-\d{2}$`)
 type source struct {
 	snapshot *store.Snapshot
 	baseURL  string
-	own      []*schema.Table           // of own marts
 	records  map[*schema.Table]records // that a table's rows belong to; the ledger and the marts have none
 }
 
@@ -87,8 +86,11 @@ func createdSQL(root *schema.Table) string {
 	return "CASE " + created.String() + "END"
 }
 
-// tables lists what can be exported, in order.
-func (s *source) tables() []*schema.Table { return append(schema.All(), s.own...) }
+// tables lists what can be exported, in order: the tables of the schema, then those of own marts.
+func (s *source) tables(ctx context.Context) ([]*schema.Table, error) {
+	own, err := owntables.Tables(ctx, s.snapshot, "main")
+	return append(schema.All(), own...), err
+}
 
 // newSource reads what every record says of itself.
 func newSource(ctx context.Context, snapshot *store.Snapshot) (*source, error) {
@@ -100,10 +102,6 @@ func newSource(ctx context.Context, snapshot *store.Snapshot) (*source, error) {
 		}
 		s.baseURL, _ = row[0].(string)
 		epoch = fmt.Sprint(schema.Version, snapshot.Layout(), row)
-	}
-	var err error
-	if s.own, err = owntables.Tables(ctx, snapshot, "main"); err != nil {
-		return nil, err
 	}
 	for _, root := range schema.Roots() {
 		created := createdSQL(root)

@@ -136,7 +136,7 @@ type sheet struct {
 
 func newBook(ctx context.Context, source *source, o WorkbookOptions, rowsPerSheet int64) (*book, error) {
 	b := &book{source: source, file: excelize.NewFile(), zone: o.Zone, sheets: map[string]sheet{}}
-	tables, err := chosenTables(source, o.Tables)
+	tables, err := chosenTables(ctx, source, o.Tables)
 	if err != nil {
 		return nil, err
 	}
@@ -152,8 +152,11 @@ func newBook(ctx context.Context, source *source, o WorkbookOptions, rowsPerShee
 }
 
 // chosenTables returns the tables named, or every mart.
-func chosenTables(source *source, names []string) ([]*schema.Table, error) {
-	all := source.tables()
+func chosenTables(ctx context.Context, source *source, names []string) ([]*schema.Table, error) {
+	all, err := source.tables(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if len(names) == 0 {
 		return slices.DeleteFunc(slices.Clone(all), func(t *schema.Table) bool { return t.Shape != schema.Mart }), nil
 	}
