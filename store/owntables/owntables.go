@@ -1,11 +1,11 @@
-// Package owntables keeps the tables of own marts, named my_*, and what the ledger says of them. Package
-// own, below marts, decides what they hold. A table is written beside its name and put in its place
-// in one short transaction, so that readers have the old one or the new one.
+// Package owntables keeps the tables of own marts, named my_*, and what the ledger says of them.
+// Package own, below marts, decides what they hold. A table is written beside its name and put in
+// its place in one short transaction, so that readers have the old one or the new one.
 //
-// The schema does not declare these tables. Their columns stand in _own_marts.definition, from which
-// [Tables] makes declarations like those of package schema: publish masks by them, exports write by
-// them. Nothing but that row says what may be shown of a column, so a table without one, or with
-// other columns, is in no masked copy.
+// The schema does not declare these tables. Their columns stand in _own_marts.definition, from
+// which [Tables] makes declarations like those of package schema: publish masks by them, exports
+// write by them. Nothing but that row says what may be shown of a column, so a table without one,
+// or with other columns, is in no masked copy.
 package owntables
 
 import (
@@ -81,8 +81,8 @@ func (d *Definition) TableNamed(name, doc string) *schema.Table {
 const ledgerSQL = `SELECT table_name, description, coalesce(definition, '') AS definition, statement_hash, +built_for AS built_for, +tried_at AS tried_at,
 	duration_ms, coalesce(error, '') AS error, +built_at AS built_at, row_count, coalesce(rows_hash, '') AS rows_hash FROM %s_own_marts ORDER BY table_name`
 
-// Ledger returns what the ledger knows of the own marts, by name. within is "main", or the name under
-// which q has attached the database.
+// Ledger returns what the ledger knows of the own marts, by name. within is "main", or the name
+// under which q has attached the database.
 func Ledger(ctx context.Context, q sqlitefile.Querier, within string) (list []Mart, err error) {
 	if err := q.SelectContext(ctx, &list, fmt.Sprintf(ledgerSQL, within+".")); err != nil {
 		return nil, fmt.Errorf("read _own_marts: %w", err)

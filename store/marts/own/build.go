@@ -107,8 +107,8 @@ func (b *build) dropGone(ctx context.Context) error {
 	return nil
 }
 
-// isDue says whether there is something new to build a mart from, or to say of it. One that failed is
-// not tried again without it.
+// isDue says whether there is something new to build a mart from, or to say of it. One that failed
+// is not tried again without it.
 func (b *build) isDue(m *Mart) bool {
 	o, known := b.ledger[m.Table]
 	fails := m.Err != nil && m.Err.Error() != o.Error
@@ -153,7 +153,8 @@ func (b *build) buildDue(ctx context.Context, all bool) (err error) {
 	return nil
 }
 
-// one builds a mart and writes its row of the ledger. It returns an error where that cannot be done.
+// one builds a mart and writes its row of the ledger. It returns an error where that cannot be
+// done.
 func (b *build) one(ctx context.Context, m *Mart) error {
 	began, now := time.Now(), sqlitefile.FormatTime(b.mirror.Now())
 	o := b.ledger[m.Table]

@@ -69,8 +69,8 @@ func order(ctx context.Context, marts []*Mart, q sqlitefile.Querier, last map[st
 	return sorted, nil
 }
 
-// settle gives the scratch the table of a mart, or sets the mart's Err. It returns the mart that has
-// to be settled before, if there is one.
+// settle gives the scratch the table of a mart, or sets the mart's Err. It returns the mart that
+// has to be settled before, if there is one.
 func (s *scratch) settle(ctx context.Context, m *Mart, marts []*Mart, last map[string]*owntables.Definition) (before *Mart, err error) {
 	for {
 		d, err := s.define(ctx, m)

@@ -16,8 +16,8 @@ import (
 	"solarmirror/store/sqlitefile"
 )
 
-// scratch is a database in memory with the mirror's tables, without rows and indices. Statements are
-// prepared in it and never run.
+// scratch is a database in memory with the mirror's tables, without rows and indices. Statements
+// are prepared in it and never run.
 type scratch struct {
 	conn *sql.Conn
 	db   *sql.DB

@@ -45,8 +45,8 @@ func buildForever(path string) error {
 	}
 }
 
-// TestKilledBuild: a reader has the rows of one build, whatever happens, and a build that was killed
-// leaves nothing that the next does not remove.
+// TestKilledBuild: a reader has the rows of one build, whatever happens, and a build that was
+// killed leaves nothing that the next does not remove.
 func TestKilledBuild(t *testing.T) {
 	t.Parallel()
 	path := mirrorPath(t)
