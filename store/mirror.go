@@ -313,16 +313,13 @@ func openReaders(path string) (*sqlx.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := sqlx.NewDb(sql.OpenDB(guarded{connector, ReadsOnly}), sqlitefile.BindLabel)
+	db := sqlx.NewDb(sql.OpenDB(guarded{connector}), sqlitefile.BindLabel)
 	db.SetMaxOpenConns(maxReaders)
 	return db, nil
 }
 
-// guarded opens connections that refuse every statement that guard does not let through.
-type guarded struct {
-	driver.Connector
-	guard sqlite.AuthorizerFn
-}
+// guarded opens connections that refuse every statement that does more than read.
+type guarded struct{ driver.Connector }
 
 func (g guarded) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := g.Connector.Connect(ctx)
@@ -333,7 +330,7 @@ func (g guarded) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("the SQLite driver's %T takes no authorizer", conn), conn.Close())
 	}
-	if err := registerer.RegisterAuthorizer(g.guard); err != nil {
+	if err := registerer.RegisterAuthorizer(ReadsOnly); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"iter"
@@ -168,12 +167,13 @@ func refused(err error) bool {
 	return code == sqlite3.SQLITE_AUTH || code == sqlite3.SQLITE_READONLY
 }
 
-// ErrTooLarge: the rows of a statement do not fit into the file that [Mirror.Compute] keeps them in.
+// ErrTooLarge: the rows of a statement do not fit into the file that [Mirror.ComputeRows] keeps them in.
 var ErrTooLarge = errors.New("its rows are too large")
 
 const (
 	maxComputed      = 1 << 30  // bytes of that file
 	maxComputedValue = 64 << 20 // of one text or row
+	pageSize         = 4096     // SQLite's, of new files
 )
 
 // Computed are the rows of a statement, in a temporary file.
@@ -182,30 +182,35 @@ type Computed struct {
 	path string
 }
 
-// Compute runs one statement that reads, and gives f its rows. They are those of one moment, and lie
+// ComputeRows runs one statement that reads, and gives f its rows. They are those of one moment, and lie
 // in a temporary file: while f uses them, no reader holds a state of the mirror. When ctx ends, the
 // statement is interrupted wherever it is; Query could be interrupted only before its first row.
 //
 // Errors: [ErrNotAQuery], [ErrTooLarge].
-func (m *Mirror) Compute(ctx context.Context, query string, f func(*Computed) error) (err error) {
+func (m *Mirror) ComputeRows(ctx context.Context, query string, f func(*Computed) error) (err error) {
 	if err := OneStatement(query); err != nil {
 		return err
 	}
-	connector, err := sqlite.NewConnector(sqlitefile.DSN(m.path, []string{
-		"busy_timeout(10000)", "temp_store(FILE)", "cache_size(-8192)", "temp.cache_size(-8192)", "temp.journal_mode(OFF)",
-		fmt.Sprintf("temp.max_page_count(%d)", maxComputed/4096),
-	}) + "&mode=ro")
+	db, err := sqlx.Open("sqlite", sqlitefile.DSN(m.path, []string{"busy_timeout(10000)", "temp_store(FILE)", "cache_size(-8192)"})+"&mode=ro")
 	if err != nil {
 		return err
 	}
-	db := sqlx.NewDb(sql.OpenDB(guarded{Connector: connector, guard: readsAndComputes}), sqlitefile.BindLabel)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	conn, err := db.Connx(ctx)
 	if err != nil {
 		return fmt.Errorf("open %s a second time: %w", m.path, sqlitefile.Explain(m.path, err))
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
+	// The temporary file takes its limits from the moment that it is there.
+	limits := fmt.Sprintf(`CREATE TEMP TABLE first (x); PRAGMA temp.journal_mode = OFF; PRAGMA temp.cache_size = -8192;
+		PRAGMA temp.max_page_count = %d`, maxComputed/pageSize)
+	if _, err := conn.ExecContext(ctx, limits); err != nil {
+		return err
+	}
 	if _, err := sqlite.Limit(conn.Conn, sqlite3.SQLITE_LIMIT_LENGTH, maxComputedValue); err != nil {
+		return err
+	}
+	if err := authorize(conn, readsAndComputes); err != nil {
 		return err
 	}
 	_, err = conn.ExecContext(ctx, "CREATE TEMP TABLE computed AS "+query)

@@ -77,17 +77,19 @@ func (s *Snapshot) Close() error {
 
 // unguarded runs f without the connection's authorizer, which knows no transactions. Nothing of a caller's is run meanwhile.
 func (s *Snapshot) unguarded(f func() error) error {
-	guard := func(with sqlite.AuthorizerFn) error {
-		return s.conn.Raw(func(conn any) error {
-			registerer, ok := conn.(sqlite.AuthorizerRegisterer)
-			if !ok {
-				return fmt.Errorf("the SQLite driver's %T takes no authorizer", conn)
-			}
-			return registerer.RegisterAuthorizer(with)
-		})
-	}
-	if err := guard(nil); err != nil {
+	if err := authorize(s.conn, nil); err != nil {
 		return err
 	}
-	return errors.Join(f(), guard(ReadsOnly))
+	return errors.Join(f(), authorize(s.conn, ReadsOnly))
+}
+
+// authorize has a connection ask an authorizer from now on; none when it is nil.
+func authorize(conn *sqlx.Conn, authorizer sqlite.AuthorizerFn) error {
+	return conn.Raw(func(conn any) error {
+		registerer, ok := conn.(sqlite.AuthorizerRegisterer)
+		if !ok {
+			return fmt.Errorf("the SQLite driver's %T takes no authorizer", conn)
+		}
+		return registerer.RegisterAuthorizer(authorizer)
+	})
 }

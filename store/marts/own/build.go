@@ -212,7 +212,7 @@ func (b *build) compute(ctx context.Context, m *Mart) (*result, error) {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	r := &result{definition: definition}
-	err = b.mirror.Compute(limited, m.sql, func(c *store.Computed) error {
+	err = b.mirror.ComputeRows(limited, m.sql, func(c *store.Computed) error {
 		if err := r.look(limited, c, b.last[m.Table]); err != nil {
 			return err
 		}

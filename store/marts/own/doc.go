@@ -17,7 +17,7 @@
 //
 // [Refresh] runs after each refresh of the other marts ([solarmirror/store/marts.Refresh]). It
 // builds the own marts when those have changed, and one whose file has. Each is built alone: it is
-// computed into a temporary file ([store.Mirror.Compute]), written beside its table in short
+// computed into a temporary file ([store.Mirror.ComputeRows]), written beside its table in short
 // transactions, and put in its place in one more, with its row in _own_marts and those in _columns.
 // So a reader has the old table or the new one, and other writers do not wait for long. When the
 // rows are those of before nothing but the ledger is written. What an interrupted build left is
