@@ -146,7 +146,7 @@ func Dictionary() *Rows {
 			if c.Privacy == Public {
 				personal = 0
 			}
-			rows.Values = append(rows.Values, t.Name, c.Name, string(c.Type), orNull(SourcePath(t, c)), c.Doc, c.Label, orNull(c.Unit), personal)
+			rows.Values = append(rows.Values, t.Name, c.Name, string(c.Type), orNull(SourcePath(t, c)), c.Doc, c.Label, orNull(c.Unit), personal, Portuguese.Text(c.Doc))
 		}
 	}
 	return rows

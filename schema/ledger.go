@@ -152,5 +152,6 @@ var Columns = &Table{
 		own("label_pt", Text, "Label in Portuguese.", "Rótulo").notNull().public(),
 		own("unit", Text, "Unit; NULL where a unit makes no sense.", "Unidade").public(),
 		own("personal", Boolean, "Whether it may hold personal data.", "Dado pessoal").notNull().public(),
+		own("description_pt", Text, "Meaning in Portuguese.", "Descrição em português").notNull().clause("DEFAULT ''").public(),
 	},
 }

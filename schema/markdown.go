@@ -14,40 +14,49 @@ type group struct {
 }
 
 // groups are all tables of the mirror, in the order of the dictionary.
-func groups() []group {
+func groups(l Language) []group {
 	var list []group
 	for _, root := range Roots() {
-		list = append(list, group{"Records: " + root.Name, root.Doc + " What a record lists hangs under it by " + root.Key[0] + ".", root.Tables()})
+		list = append(list, group{
+			l.Text("Records") + ": " + root.Name,
+			l.Text(root.Doc) + " " + l.Text("What a record lists hangs under it by") + " " + root.Key[0] + ".",
+			root.Tables(),
+		})
 	}
 	return append(list,
-		group{"History", "What the platform shows only at present, kept from the day the mirror began to look.", HistoryTables},
-		group{"Marts", "The same facts in the form in which questions are asked of them: open these first.", MartTables},
-		group{"Ledger", "What the mirror knows about itself.", LedgerTables},
+		group{l.Text("History"), l.Text("What the platform shows only at present, kept from the day the mirror began to look."), HistoryTables},
+		group{l.Text("Marts"), l.Text("The same facts in the form in which questions are asked of them: open these first."), MartTables},
+		group{l.Text("Ledger"), l.Text("What the mirror knows about itself."), LedgerTables},
 	)
 }
 
-// Markdown is the data dictionary as a document: an entity diagram (Mermaid) and the columns of each table, by group.
-func Markdown() string {
+// types says what each declared type holds.
+var types = []struct {
+	name Type
+	doc  string
+}{
+	{Text, "text, UTF-8"},
+	{Real, "number, 64-bit floating point"},
+	{BigInt, "whole number, 64 bits"},
+	{Boolean, "0 or 1"},
+	{Date, "text, `YYYY-MM-DD`"},
+	{Timestamp, "text, `YYYY-MM-DD HH:MM:SS.SSS`, in the zone the unit names"},
+	{Surrogate, "surrogate key of the mirror's own making"},
+	{Blob, "bytes"},
+}
+
+// Markdown is the data dictionary as a document: an entity diagram (Mermaid) and the columns of
+// each table, by group.
+func Markdown(l Language) string {
 	var b strings.Builder
-	b.WriteString(`# Data dictionary
-
-Written by ` + "`solarmirror schema markdown`" + `; the mirror holds the same as a table, ` + "`_columns`" + `.
-
-| Type | What it holds |
-|---|---|
-| TEXT | text, UTF-8 |
-| REAL | number, 64-bit floating point |
-| BIGINT | whole number, 64 bits |
-| BOOLEAN | 0 or 1 |
-| DATE | text, ` + "`YYYY-MM-DD`" + ` |
-| TIMESTAMP | text, ` + "`YYYY-MM-DD HH:MM:SS.SSS`" + `, in the zone the unit names |
-| INTEGER | surrogate key of the mirror's own making |
-| BLOB | bytes |
-
-*Source* is the JSON Pointer in the platform's record, ` + "`*`" + ` standing for every
-element of a list. *Personal* columns may hold personal data and are masked in published copies.
-`)
-	for _, g := range groups() {
+	fmt.Fprintf(&b, "# %s\n\n%s\n\n", l.Text("Data dictionary"), l.Text("Written by `solarmirror schema markdown`; the mirror holds the same as a table, `_columns`."))
+	writeHeader(&b, l, "Type", "What it holds")
+	for _, t := range types {
+		fmt.Fprintf(&b, "| %s | %s |\n", t.name, l.Text(t.doc))
+	}
+	fmt.Fprintf(&b, "\n%s\n%s\n", l.Text("*Source* is the JSON Pointer in the platform's record, `*` standing for every element of a list."),
+		l.Text("*Personal* columns may hold personal data and are masked in published copies."))
+	for _, g := range groups(l) {
 		fmt.Fprintf(&b, "\n- [%s](#%s):", g.title, anchor(g.title))
 		for i, t := range g.tables {
 			separator := ","
@@ -58,20 +67,28 @@ element of a list. *Personal* columns may hold personal data and are masked in p
 		}
 	}
 	b.WriteString("\n")
-	for _, g := range groups() {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n```mermaid\n%s```\n", g.title, g.doc, diagram(g.tables))
+	for _, g := range groups(l) {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n```mermaid\n%s```\n", g.title, g.doc, diagram(l, g.tables))
 		for _, t := range g.tables {
-			writeTable(&b, t)
+			writeTable(&b, l, t)
 		}
 	}
 	return b.String()
 }
 
-func writeTable(b *strings.Builder, t *Table) {
-	fmt.Fprintf(b, "\n### %s\n\n*%s.* %s Key: %s.", t.Name, t.Label, t.Doc, keyWords(t))
-	b.WriteString("\n\n| Column | Type | Unit | Label (pt) | Meaning | Personal | Source |\n|---|---|---|---|---|---|---|\n")
+// writeHeader begins a Markdown table.
+func writeHeader(b *strings.Builder, l Language, names ...string) {
+	for _, name := range names {
+		b.WriteString("| " + l.Text(name) + " ")
+	}
+	b.WriteString("|\n" + strings.Repeat("|---", len(names)) + "|\n")
+}
+
+func writeTable(b *strings.Builder, l Language, t *Table) {
+	fmt.Fprintf(b, "\n### %s\n\n*%s.* %s %s: %s.\n\n", t.Name, t.Label, l.Text(t.Doc), l.Text("Key"), keyWords(l, t))
+	writeHeader(b, l, "Column", "Type", "Unit", "Label (pt)", "Meaning", "Personal", "Source")
 	for _, c := range t.Columns {
-		personal := "yes"
+		personal := l.Text("yes")
 		if c.Privacy == Public {
 			personal = ""
 		}
@@ -83,16 +100,16 @@ func writeTable(b *strings.Builder, t *Table) {
 		if path := SourcePath(t, c); path != "" {
 			source = "`" + strings.ReplaceAll(path, " ", "`<br>`") + "`"
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", c.Name, kind, cell(c.Unit), cell(c.Label), cell(c.Doc), personal, source)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", c.Name, kind, cell(l.Text(c.Unit)), cell(c.Label), cell(l.Text(c.Doc)), personal, source)
 	}
 }
 
-func keyWords(t *Table) string {
+func keyWords(l Language, t *Table) string {
 	switch {
 	case len(t.Key) == 0:
-		return "none"
+		return l.Text("none")
 	case len(t.Unique) > 0:
-		return strings.Join(t.Key, ", ") + "; unique by " + strings.Join(t.Unique, ", ")
+		return strings.Join(t.Key, ", ") + "; " + l.Text("unique by") + " " + strings.Join(t.Unique, ", ")
 	}
 	return strings.Join(t.Key, ", ")
 }
@@ -108,7 +125,7 @@ func anchor(heading string) string {
 		switch {
 		case r == ' ':
 			return '-'
-		case r == ':':
+		case strings.ContainsRune(":()", r):
 			return -1
 		}
 		return r
@@ -116,16 +133,20 @@ func anchor(heading string) string {
 	return strings.ToLower(kept)
 }
 
-// diagram is a Mermaid diagram of tables, with their keys and what they refer to. All columns would make it unreadable, and tables
-// that stand alone add nothing to it.
-func diagram(tables []*Table) string {
+// diagram is a Mermaid diagram of tables, with their keys and what they refer to. All columns would
+// make it unreadable, and tables that stand alone add nothing to it. Labels are Portuguese.
+func diagram(l Language, tables []*Table) string {
 	var entities, lines strings.Builder
 	for _, t := range tables {
 		relations := relationsOf(t)
 		if len(relations) == 0 && !slices.ContainsFunc(tables, func(other *Table) bool { return refers(other, t) }) {
 			continue
 		}
-		fmt.Fprintf(&entities, "  %s {\n", t.Name)
+		caption := ""
+		if l == Portuguese {
+			caption = fmt.Sprintf("[\"%s: %s\"]", t.Name, t.Label)
+		}
+		fmt.Fprintf(&entities, "  %s%s {\n", t.Name, caption)
 		for _, c := range t.Columns {
 			var marks []string
 			if t.IsKey(c.Name) {

@@ -5,8 +5,9 @@
 // label, whether it is personal data. Everything else derives from these declarations: the DDL and
 // additive migrations (store), the flattener's plan and its drift report (sync/flatten), the data
 // dictionary (_columns) and the documentation (schema commands). A new platform field is one added
-// line here, masked in published copies unless that line says public. A [Stream] is data as well:
-// which list of the platform fills which table, and how it is asked for.
+// line here, masked in published copies unless that line says public, and its description in
+// Portuguese (see [Language]). A [Stream] is data as well: which list of the platform fills which
+// table, and how it is asked for.
 //
 // # Shape of the mirror
 //
@@ -53,7 +54,7 @@ import (
 // Version numbers the model; it grows by one with every change of a table, which
 // testdata/ddl.golden holds it to. The database remembers the version that last wrote it, and
 // refuses a binary that knows less.
-const Version = 6
+const Version = 7
 
 // Type is a column's declared SQL type.
 type Type string
@@ -105,7 +106,7 @@ type Column struct {
 	// Path is the JSON Pointer of the value, relative to the table's own element; "" when no field
 	// feeds the column. In a Many table over plain strings the one value column has Path ".".
 	Path    string
-	Doc     string // meaning, in English
+	Doc     string // meaning, in English; Language.Text has it in others
 	Unit    string // "" where a unit makes no sense, NotStated where the platform does not say
 	Label   string // for people, in Portuguese
 	Privacy Privacy

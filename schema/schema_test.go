@@ -18,9 +18,9 @@ var update = flag.Bool("update", false, "write DICTIONARY.md, and the goldens in
 func TestMarkdown(t *testing.T) {
 	t.Parallel()
 	if *update {
-		writeFile(t, "DICTIONARY.md", schema.Markdown())
+		writeFile(t, "DICTIONARY.md", schema.Markdown(schema.English))
 	}
-	if diff := cmp.Diff(readFile(t, "DICTIONARY.md"), schema.Markdown()); diff != "" {
+	if diff := cmp.Diff(readFile(t, "DICTIONARY.md"), schema.Markdown(schema.English)); diff != "" {
 		t.Errorf("-DICTIONARY.md +declared; `go test ./schema -update` writes the file:\n%s", diff)
 	}
 }
@@ -230,7 +230,7 @@ func TestDictionary(t *testing.T) {
 	if rows.Table != schema.Columns || rows.Len() != n {
 		t.Fatalf("%d rows of %s, want %d of _columns", rows.Len(), rows.Table.Name, n)
 	}
-	want := []any{"requests", "final_value", "REAL", "/finalValue", "Final value.", "Valor final", schema.NotStated, int64(0)}
+	want := []any{"requests", "final_value", "REAL", "/finalValue", "Final value.", "Valor final", schema.NotStated, int64(0), "Valor final."}
 	for i := range rows.Len() {
 		if row := rows.Row(i); row[0] == want[0] && row[1] == want[1] {
 			if diff := cmp.Diff(want, row); diff != "" {

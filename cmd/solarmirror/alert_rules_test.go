@@ -221,6 +221,8 @@ func TestAlertsOfSeries(t *testing.T) {
 		`solarmirror_mirror_readable{` + target + `}`: "1x60 0x60",
 		`solarmirror_job_next_run_timestamp_seconds{exported_job="sync",` + target + `}`: "7200x30 4000x90",
 		`solarmirror_stream_rejects{stream="orders",` + target + `}`:                     "7x60 8x60",
+		`solarmirror_open_incidents{cause="breaker",` + target + `}`:                     "0x60 1x60",
+		`solarmirror_open_incidents{cause="platform",` + target + `}`:                    "1x120",
 		`solarmirror_disk_free_bytes{` + target + `}`:                                    "9000000000x60 3000000000x60",
 		`solarmirror_database_size_bytes{` + target + `}`:                                "2000000000x120",
 		`solarmirror_database_wal_size_bytes{` + target + `}`:                            "0x30 300000000x90",
@@ -236,6 +238,7 @@ func TestAlertsOfSeries(t *testing.T) {
 		"interval": "1m", "input_series": input, "promql_expr_test": []map[string]any{
 			firing(59),
 			firing(110, alert("Down", "critical", ""), alert("MirrorUnreadable", "critical", ""), alert("ScheduleNotKept", "critical", `exported_job="sync",`),
+				alert("IncidentOpen", "critical", `cause="breaker",`),
 				alert("NewRejects", "warning", `stream="orders",`), alert("DiskLow", "warning", ""), alert("WALLarge", "warning", "")),
 		},
 	})
@@ -249,7 +252,7 @@ func TestAlertsOfSeries(t *testing.T) {
 		t.Fatal(err)
 	}
 	tested := []string{
-		"SolarmirrorCompanyInDoubt", "SolarmirrorDiskLow", "SolarmirrorDown", "SolarmirrorJobFailing", "SolarmirrorMirrorUnreadable",
+		"SolarmirrorCompanyInDoubt", "SolarmirrorDiskLow", "SolarmirrorDown", "SolarmirrorIncidentOpen", "SolarmirrorJobFailing", "SolarmirrorMirrorUnreadable",
 		"SolarmirrorNewRejects", "SolarmirrorScheduleNotKept", "SolarmirrorStreamStale", "SolarmirrorWALLarge",
 	}
 	shipped := map[string]bool{}

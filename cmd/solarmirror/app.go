@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"solarmirror/cmd/internal/config"
+	"solarmirror/cmd/internal/doctor"
 	"solarmirror/cmd/internal/terminal"
 )
 
@@ -85,6 +87,35 @@ func (a *app) configAndLog() (config.Config, zerolog.Logger, error) {
 	}
 	log, err := a.log()
 	return c, log, err
+}
+
+// doctorOptions are those of the configuration in force, or the error of loading it.
+func (a *app) doctorOptions() doctor.Options {
+	o := doctor.Options{ConfigPath: a.flags.configPath}
+	o.Config, o.ConfigErr = a.config()
+	if o.ConfigErr == nil {
+		o.Log, o.ConfigErr = a.log()
+	}
+	return o
+}
+
+// encodeLines prints one JSON object per line.
+func encodeLines[T any](w io.Writer, rows []T) error {
+	encoder := json.NewEncoder(w)
+	for _, row := range rows {
+		if err := encoder.Encode(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notEmpty returns nil, a JSON null, for the empty text.
+func notEmpty(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 // confirm asks on a terminal; elsewhere it wants --yes.

@@ -53,7 +53,7 @@ other runs get their turn. The end is a read of what was updated meanwhile.`,
 	flags.StringVar(&f.chunk, "chunk", string(pull.Month), "length of a `window`: month, week or day")
 	flags.BoolVar(&f.plan, "plan", false, "print the windows, what they hold and how long they take; reads no window and writes nothing")
 	flags.BoolVar(&f.restart, "restart", false, "read finished windows again")
-	flags.BoolVar(&f.asJSON, "json", false, "print the result as one JSON object")
+	flags.BoolVar(&f.asJSON, "json", false, "print the result as one JSON object: "+pullreport.SyncFields+"; with --plan: windows (stream, pass, from, to, done, records, pages, requests), records, pages, requests, seconds, plan_requests")
 	if err := cmd.MarkFlagRequired("from"); err != nil {
 		panic(err) // the flag stands above
 	}
@@ -102,7 +102,9 @@ func (a *app) backfill(ctx context.Context, command string, f backfillFlags, str
 		return a.planBackfill(ctx, c, o, f.asJSON)
 	}
 	b := &backfill{app: a, options: o, report: &pull.Report{Outcome: store.OK}}
-	return errors.Join(b.run(ctx), pullreport.PrintSync(a.stdout, a.stderr, b.report, f.asJSON))
+	return a.observed([]string{"backfill"}, func() error {
+		return errors.Join(b.run(ctx), pullreport.PrintSync(a.stdout, a.stderr, b.report, f.asJSON))
+	})
 }
 
 // backfill is one backfill command at work.

@@ -23,7 +23,7 @@ import (
 const readerPatience = 10 * time.Second
 
 func newForgetCommand(a *app) *cobra.Command {
-	var yes, wait bool
+	var yes, wait, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "forget TAX_ID",
 		Short: "Erase one person from mirror and outbox",
@@ -56,16 +56,17 @@ that others made in the mirror.`,
 			if err := a.confirm(cmd, yes, "Erase this person for good?"); err != nil {
 				return err
 			}
-			return a.forget(cmd.Context(), args[0], wait)
+			return a.forget(cmd.Context(), args[0], wait, asJSON)
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per table: table_name, rows, done (deleted or blanked)")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for other runs to end instead of failing with exit code 11")
 	return cmd
 }
 
 // forget takes both locks before it changes anything: nothing may send or read the person while they are erased.
-func (a *app) forget(ctx context.Context, taxID string, wait bool) error {
+func (a *app) forget(ctx context.Context, taxID string, wait, asJSON bool) error {
 	return a.withOutbox(ctx, func(c config.Config, outbox *outbox.Outbox) error {
 		lock, err := sqlitefile.AcquireLock(ctx, c.Outbox.Path, "forget", wait)
 		if err != nil {
@@ -85,7 +86,7 @@ func (a *app) forget(ctx context.Context, taxID string, wait bool) error {
 		if mirror != nil {
 			done, err = forget.Person(ctx, mirror, taxID, intents, readerPatience)
 		}
-		return errors.Join(err, a.printForgotten(len(intents), done))
+		return errors.Join(err, a.printForgotten(len(intents), done, asJSON))
 	})
 }
 
@@ -113,13 +114,25 @@ func (a *app) mirrorToForget(ctx context.Context, c config.Config, wait bool) (*
 	}, nil
 }
 
-func (a *app) printForgotten(outboxRows int, done []forget.Change) error {
-	t := terminal.NewTable("table", "rows", "what was done")
+func (a *app) printForgotten(outboxRows int, done []forget.Change, asJSON bool) error {
+	type changeJSON struct {
+		Table string `json:"table_name"`
+		Rows  int64  `json:"rows"`
+		How   string `json:"done"`
+	}
+	var rows []changeJSON
 	if outboxRows > 0 {
-		t.Add("company_outbox", outboxRows, "deleted")
+		rows = append(rows, changeJSON{"company_outbox", int64(outboxRows), "deleted"})
 	}
 	for _, d := range done {
-		t.Add(d.Table, d.Rows, d.How)
+		rows = append(rows, changeJSON{d.Table, d.Rows, d.How})
+	}
+	if asJSON {
+		return encodeLines(a.stdout, rows)
+	}
+	t := terminal.NewTable("table", "rows", "what was done")
+	for _, r := range rows {
+		t.Add(r.Table, r.Rows, r.How)
 	}
 	if t.Len() == 0 {
 		_, err := fmt.Fprintln(a.stdout, "Nothing here is about this person.")

@@ -1,12 +1,6 @@
 package main
 
-import (
-	"fmt"
-
-	"github.com/spf13/cobra"
-
-	"solarmirror/cmd/internal/config"
-)
+import "github.com/spf13/cobra"
 
 // newHelpCommand replaces cobra's, which exits 0 for a command that is not there.
 func newHelpCommand(root *cobra.Command) *cobra.Command {
@@ -30,18 +24,4 @@ func newHelpCommand(root *cobra.Command) *cobra.Command {
 			return found.Help()
 		},
 	}
-}
-
-// refuseUnknownCommand is the Args of a command that only holds others.
-func refuseUnknownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, child := range cmd.Commands() {
-		if child.IsAvailableCommand() {
-			names = append(names, child.Name())
-		}
-	}
-	return fmt.Errorf("unknown command %q; did you mean %q?", args[0], config.Nearest(args[0], names))
 }

@@ -14,6 +14,7 @@ import (
 	"solarmirror/cmd/internal/status"
 	"solarmirror/store"
 	"solarmirror/store/outbox"
+	"solarmirror/store/sqlitefile"
 	"solarmirror/sync/platform"
 	"solarmirror/sync/pull"
 )
@@ -30,6 +31,35 @@ func (a *app) withReader(ctx context.Context, f func(*store.Mirror) error) error
 	}
 	defer mirror.Close()
 	return f(mirror)
+}
+
+// withSource opens what --source names for reading around f. Of the mirror it says when its marts
+// are behind.
+func (a *app) withSource(ctx context.Context, source string, f func(c config.Config, mirror *store.Mirror, isCopy bool) error) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	switch source {
+	case config.SourceMirror:
+		return a.withReader(ctx, func(mirror *store.Mirror) error {
+			if err := a.warnOfMarts(ctx, mirror); err != nil {
+				return err
+			}
+			return f(c, mirror, false)
+		})
+	case config.SourcePublished:
+		source = c.Publish.Path
+	}
+	mirror, err := store.OpenReadOnly(ctx, source)
+	if errors.Is(err, sqlitefile.ErrNoDatabase) {
+		return fmt.Errorf("%w at %s: make a copy with `solarmirror publish`, or name another --source", sqlitefile.ErrNoDatabase, source)
+	}
+	if err != nil {
+		return err
+	}
+	defer mirror.Close()
+	return f(c, mirror, true)
 }
 
 // warnOfMarts says so on standard error when tables that f copies may contradict one another.

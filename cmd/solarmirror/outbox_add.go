@@ -13,8 +13,10 @@ import (
 	"solarmirror/sync/push"
 )
 
+const queuedJSON = "print one JSON object per queued company: " + outboxcmd.RowFields
+
 func newOutboxAddCommand(a *app) *cobra.Command {
-	var allowDuplicate bool
+	var o outboxcmd.QueueOptions
 	cmd := &cobra.Command{
 		Use:   "add",
 		Short: "Queue one company or several, given as JSON on standard input",
@@ -29,10 +31,11 @@ Unless all is valid nothing is queued.`,
 			if err != nil {
 				return err
 			}
-			return a.queue(cmd.Context(), entries, outboxcmd.QueueOptions{AllowDuplicate: allowDuplicate})
+			return a.queue(cmd.Context(), entries, o)
 		},
 	}
-	cmd.Flags().BoolVar(&allowDuplicate, "allow-duplicate", false, "queue it although a company with the same CPF, CNPJ or e-mail is queued, in doubt or created")
+	cmd.Flags().BoolVar(&o.JSON, "json", false, queuedJSON)
+	cmd.Flags().BoolVar(&o.AllowDuplicate, "allow-duplicate", false, "queue it although a company with the same CPF, CNPJ or e-mail is queued, in doubt or created")
 	return cmd
 }
 
@@ -83,9 +86,11 @@ valid.`,
 	flags := cmd.Flags()
 	flags.StringVar(&format, "format", "", "`form` of the file: csv, jsonl or json (default: by its name)")
 	flags.BoolVar(&template, "template", false, "print a CSV file without companies to fill in, with Portuguese columns")
+	flags.BoolVar(&o.JSON, "json", false, queuedJSON)
 	flags.BoolVar(&o.DryRun, "dry-run", false, "validate and report line by line, queue nothing")
 	flags.BoolVar(&o.SkipInvalid, "skip-invalid", false, "queue the valid ones although others are not")
 	flags.BoolVar(&o.AllowDuplicate, "allow-duplicate", false, "queue companies although others with the same CPF, CNPJ or e-mail are queued, in doubt or created")
+	cmd.MarkFlagsMutuallyExclusive("json", "dry-run")
 	return cmd
 }
 
@@ -104,6 +109,9 @@ func (a *app) queue(ctx context.Context, entries []push.Entry, o outboxcmd.Queue
 			return err
 		}
 		a.tell(ctx, c, rows...)
+		if o.JSON {
+			return outboxcmd.PrintRows(a.stdout, rows, true)
+		}
 		return outboxcmd.PrintQueued(a.stdout, rows)
 	})
 }

@@ -41,7 +41,7 @@ func newOutboxListCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per row")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per row: "+outboxcmd.RowFields)
 	return cmd
 }
 
@@ -70,6 +70,6 @@ func newOutboxShowCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object: "+outboxcmd.RowFields+", history")
 	return cmd
 }

@@ -36,12 +36,12 @@ The exit code is 3 when some rows were decided and others were not, 1 when none 
 			if dryRun {
 				return a.forecastPush(cmd.Context(), asJSON)
 			}
-			return a.push(cmd.Context(), wait, asJSON)
+			return a.observed([]string{"push"}, func() error { return a.push(cmd.Context(), wait, asJSON) })
 		},
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for another push to end instead of failing with exit code 11")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "say what would be sent; send and write nothing")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as one JSON object")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as one JSON object: done, rejected, ambiguous, postponed, unsent, doubted, confirmed, purged, outbox (rows by state); with --dry-run, one per row: id, tax_id_masked, name, state, would_be, reason")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "wait")
 	return cmd
 }

@@ -16,7 +16,7 @@ import (
 
 func newQueryCommand(a *app) *cobra.Command {
 	var format, file string
-	var vertical bool
+	var vertical, asJSON bool
 	cmd := &cobra.Command{
 		Use:   `query "SQL" | query - | query --file FILE`,
 		Short: "Ask the mirror in SQL; reads only",
@@ -36,8 +36,11 @@ number is null in JSON. "-" reads the statement from standard input.`,
 			if !slices.Contains(query.Formats, format) {
 				return &usageError{command: cmd.CommandPath(), err: fmt.Errorf("--format is %q; it must be one of %s", format, strings.Join(query.Formats, ", "))}
 			}
-			if vertical {
+			switch {
+			case vertical:
 				format = query.Vertical
+			case asJSON:
+				format = "json"
 			}
 			sql, err := a.readStatement(args, file)
 			if err != nil {
@@ -51,7 +54,8 @@ number is null in JSON. "-" reads the statement from standard input.`,
 	cmd.Flags().StringVar(&format, "format", "table", "`form` of the result: "+strings.Join(query.Formats, ", "))
 	cmd.Flags().StringVar(&file, "file", "", "read the statement from a `file`")
 	cmd.Flags().BoolVar(&vertical, "vertical", false, "print a table as one line per column, with whole values")
-	cmd.MarkFlagsMutuallyExclusive("vertical", "format")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "the same as --format json: one object per row, with the columns of the statement")
+	cmd.MarkFlagsMutuallyExclusive("vertical", "format", "json")
 	return cmd
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,6 +30,7 @@ func newRejectsCommand(a *app) *cobra.Command {
 
 func newRejectsListCommand(a *app) *cobra.Command {
 	var limit int
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:       "list [stream]",
 		Short:     "List the records that could not be loaded, newest first",
@@ -48,12 +50,36 @@ func newRejectsListCommand(a *app) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if asJSON {
+					return encodeLines(a.stdout, rejectRows(list))
+				}
 				return a.printRejects(list)
 			})
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 100, "most `records` to list; 0 lists all")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per reject, with the names of the table _rejects: reject_id, stream, source, reason, pointer, run_id, first_seen_at; and bytes, the size of raw")
 	return cmd
+}
+
+// rejectJSON is a row of the table _rejects, without the record itself.
+type rejectJSON struct {
+	ID          int64     `json:"reject_id"`
+	Stream      string    `json:"stream"`
+	Source      string    `json:"source"`
+	Reason      string    `json:"reason"`
+	Pointer     *string   `json:"pointer"`
+	RunID       int64     `json:"run_id"`
+	FirstSeenAt time.Time `json:"first_seen_at"`
+	Bytes       int64     `json:"bytes"`
+}
+
+func rejectRows(list []store.RejectRecord) []rejectJSON {
+	rows := make([]rejectJSON, len(list))
+	for i, r := range list {
+		rows[i] = rejectJSON{r.ID, r.Stream, r.Source, r.Reason, notEmpty(r.Pointer), r.RunID, r.FirstSeenAt, r.Size}
+	}
+	return rows
 }
 
 func (a *app) printRejects(list []store.RejectRecord) error {
@@ -113,7 +139,7 @@ func (a *app) printReject(r store.RejectRecord) error {
 }
 
 func newRejectsReplayCommand(a *app) *cobra.Command {
-	var wait bool
+	var wait, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "replay [ID…]",
 		Short: "Load rejected records after all, without asking the platform",
@@ -126,14 +152,15 @@ it was first read, never over newer content. The rest stays rejected.`,
 			if err != nil {
 				return &usageError{command: cmd.CommandPath(), err: err}
 			}
-			return a.replay(cmd.Context(), ids, wait)
+			return a.replay(cmd.Context(), ids, wait, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait for another run to end instead of failing with exit code 11")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per reject: reject_id, stream, became, reason, pointer")
 	return cmd
 }
 
-func (a *app) replay(ctx context.Context, ids []int64, wait bool) error {
+func (a *app) replay(ctx context.Context, ids []int64, wait, asJSON bool) error {
 	c, log, err := a.configAndLog()
 	if err != nil {
 		return err
@@ -150,13 +177,16 @@ func (a *app) replay(ctx context.Context, ids []int64, wait bool) error {
 	}
 	defer release()
 	report, err := pull.Replay(ctx, mirror, ids)
-	return errors.Join(unknownReject(err), a.printReplay(report))
+	return errors.Join(unknownReject(err), a.printReplay(report, asJSON))
 }
 
 // printReplay prints what became of each reject; nothing when the replay never began.
-func (a *app) printReplay(r *pull.ReplayReport) error {
+func (a *app) printReplay(r *pull.ReplayReport, asJSON bool) error {
 	if r.RunID == 0 {
 		return nil
+	}
+	if asJSON {
+		return encodeLines(a.stdout, replayRows(r.Rejects))
 	}
 	if len(r.Rejects) == 0 {
 		_, err := fmt.Fprintln(a.stdout, "No reject waits to be replayed.")
@@ -171,6 +201,26 @@ func (a *app) printReplay(r *pull.ReplayReport) error {
 		t.Add(reject.ID, reject.Stream, reject.Fate)
 	}
 	return t.Write(a.stdout)
+}
+
+// replayJSON is what became of one reject; it has a reason while it stays rejected.
+type replayJSON struct {
+	ID      int64   `json:"reject_id"`
+	Stream  string  `json:"stream"`
+	Became  string  `json:"became"`
+	Reason  *string `json:"reason"`
+	Pointer *string `json:"pointer"`
+}
+
+func replayRows(list []pull.Replayed) []replayJSON {
+	rows := make([]replayJSON, len(list))
+	for i, r := range list {
+		rows[i] = replayJSON{ID: r.ID, Stream: r.Stream, Became: string(r.Fate)}
+		if r.Fate == pull.StillBad {
+			rows[i].Reason, rows[i].Pointer = notEmpty(r.Reason), notEmpty(r.Pointer)
+		}
+	}
+	return rows
 }
 
 // rejectIDs reads the numbers of rejects.

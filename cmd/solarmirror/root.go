@@ -7,10 +7,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"solarmirror/cmd/internal/buildinfo"
-	"solarmirror/cmd/internal/config"
 	"solarmirror/cmd/internal/terminal"
 )
 
@@ -78,6 +76,7 @@ func newRootCommand(a *app) *cobra.Command {
 
 	root.AddCommand(
 		newDemoCommand(a),
+		newInitCommand(a),
 		newSyncCommand(a),
 		newBackfillCommand(a),
 		newRunCommand(a),
@@ -132,20 +131,4 @@ func completeGroup(cmd *cobra.Command) {
 	}
 	cmd.Args = refuseUnknownCommand
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
-}
-
-// suggestFlag names the nearest flag of cmd where an unknown one was given.
-func suggestFlag(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
-		return err
-	}
-	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			names = append(names, f.Name)
-		}
-	})
-	name := unknown.GetSpecifiedName()
-	return fmt.Errorf("unknown flag --%s; did you mean --%s?", name, config.Nearest(name, names))
 }

@@ -69,6 +69,9 @@ func (w *worker) run(ctx context.Context, wait bool) error {
 		return err
 	}
 	defer lock.Release()
+	w.alerts = setup.Worker(w.config, w.log, w.clock.Now, w.jobs(nil))
+	sendFor := stopSending
+	defer func() { w.alerts.Stop(sendFor) }()
 	// Served before anything else, since to bring an older mirror up to date may take long, and the process is alive meanwhile.
 	var jobs atomic.Pointer[schedule.Worker]
 	endPage, err := w.servePage(func() []schedule.Status {
@@ -81,8 +84,11 @@ func (w *worker) run(ctx context.Context, wait bool) error {
 		return err
 	}
 	defer endPage()
+	began := w.clock.Now()
 	last, err := w.lastStarts(ctx)
+	w.alerts.Ended("run", began, err)
 	if err != nil {
+		sendFor = alertTime
 		return err
 	}
 	ctx, stop := context.WithCancelCause(ctx)
@@ -95,6 +101,7 @@ func (w *worker) run(ctx context.Context, wait bool) error {
 	w.log.Info().Msg("stopped")
 	var damage *damageError
 	if errors.As(context.Cause(ctx), &damage) {
+		sendFor = alertTime
 		return damage
 	}
 	return nil

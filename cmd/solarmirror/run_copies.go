@@ -77,31 +77,28 @@ func (w *worker) backup(ctx context.Context, did *account) error {
 func (w *worker) export(ctx context.Context, did *account) error {
 	c := w.config
 	did.facts.Str("path", c.Export.Path)
-	flags := exportFlags{to: c.Export.Path, format: c.Export.Format}
+	flags := exportFlags{to: c.Export.Path, format: c.Export.Format, source: c.Export.Source}
 	if flags.format == "excel-br" {
 		flags.format, flags.style = "csv", "excel-br"
 	}
-	switch c.Export.Source {
-	case config.SourceMirror:
-	case config.SourcePublished:
-		flags.from = c.Publish.Path
-	default:
-		flags.from = c.Export.Source
-	}
+	isCopy := flags.source != config.SourceMirror
 	return explainOutput(flags.to, flags.line(), func() error {
 		format, err := flags.chosen()
 		if err != nil {
 			return err
 		}
 		run := func(mirror *store.Mirror) error {
-			files, err := export.Run(ctx, mirror, export.Options{Dir: flags.to, Format: format, FileMode: c.Mirror.FileMode, Fresh: flags.from != "", Now: w.clock.Now})
+			files, err := export.Run(ctx, mirror, export.Options{Dir: flags.to, Format: format, FileMode: c.Mirror.FileMode, Fresh: isCopy, Now: w.clock.Now})
 			did.facts.Int64("rows", files.Rows).Int("written", files.Written).Int("removed", files.Removed)
 			return err
 		}
-		if flags.from == "" {
+		switch flags.source {
+		case config.SourceMirror:
 			return w.reading(ctx, jobExport, run)
+		case config.SourcePublished:
+			return fromCopy(ctx, c.Publish.Path, run)
 		}
-		return fromCopy(ctx, flags.from, run)
+		return fromCopy(ctx, flags.source, run)
 	})
 }
 
@@ -144,8 +141,8 @@ func (f exportFlags) line() []string {
 	if f.style != "" {
 		line = append(line, "--style", f.style)
 	}
-	if f.from != "" {
-		line = append(line, "--from", f.from)
+	if f.source != config.SourceMirror {
+		line = append(line, "--source", f.source)
 	}
 	return append(line, "--to", f.to)
 }

@@ -169,7 +169,7 @@ func TestCopiesThatFail(t *testing.T) {
 		{name: "an export of no copy", job: jobExport, settings: []string{"SOLARMIRROR_EXPORT_SOURCE=published", "SOLARMIRROR_EXPORT_FORMAT=excel-br"},
 			spoil: func(*testing.T, *scene, string) {},
 			mend:  func(t *testing.T, s *scene, _ string) { s.mustDo(t, jobPublish) },
-			says:  []string{"no database; make it anew with `solarmirror publish`", "export --format csv --style excel-br --from "}},
+			says:  []string{"no database; make it anew with `solarmirror publish`", "export --format csv --style excel-br --source published"}},
 		{name: "an export of a damaged copy", job: jobExport, settings: []string{"SOLARMIRROR_EXPORT_SOURCE=published"},
 			spoil: func(t *testing.T, s *scene, _ string) {
 				s.mustDo(t, jobPublish)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"solarmirror/cmd/internal/alerts"
 	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/cmd/internal/statuspage"
 	"solarmirror/sync/schedule"
@@ -67,7 +68,7 @@ func (w *worker) servePage(jobs func() []schedule.Status) (end func(), err error
 func (w *worker) pageHandler(jobs func() []schedule.Status) http.Handler {
 	c, version := w.config, buildinfo.Read()
 	return statuspage.New(statuspage.Options{
-		Mirror: c.Mirror.Path, Outbox: c.Outbox.Path, Listen: c.HTTP.Listen, Jobs: jobs, Readers: streamReaders(), Requests: w.requests,
+		Mirror: c.Mirror.Path, Outbox: c.Outbox.Path, Listen: c.HTTP.Listen, Jobs: jobs, Readers: streamReaders(), Requests: w.requests, Incidents: w.incidents,
 		StaleAfter: staleAfter(c.Schedule.Sync, w.clock.Now()), Zone: c.ScheduleZone(), Version: version.Version, Revision: version.Revision, Now: w.clock.Now, Log: w.log,
 	})
 }
@@ -115,6 +116,15 @@ func staleAfter(sync schedule.Spec, now time.Time) time.Duration {
 		return 0
 	}
 	return max(3*sync.Next(first).Sub(first), time.Hour)
+}
+
+// incidents counts the open incidents, also by the causes that have none.
+func (w *worker) incidents() map[string]int {
+	counts, open := map[string]int{}, w.alerts.Open()
+	for _, cause := range alerts.Causes() {
+		counts[string(cause)] = open[cause]
+	}
+	return counts
 }
 
 // debugLines logs what the HTTP server says of its clients, which is no fault of ours.

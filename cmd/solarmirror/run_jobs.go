@@ -101,7 +101,10 @@ type account struct {
 func (w *worker) job(name string, work func(context.Context, *account) error) func(context.Context) (schedule.Outcome, error) {
 	return func(ctx context.Context) (schedule.Outcome, error) {
 		began, did := w.clock.Now(), &account{facts: zerolog.Dict()}
-		err := work(ctx, did)
+		err := errDefect
+		w.alerts.Began(name)
+		defer func() { w.alerts.Ended(name, began, err) }()
+		err = work(ctx, did)
 		outcome := outcomeOf(ctx, err)
 		failure := err
 		if outcome == schedule.Interrupted {
@@ -115,6 +118,9 @@ func (w *worker) job(name string, work func(context.Context, *account) error) fu
 		return outcome, err
 	}
 }
+
+// errDefect is what the alerts say of a job that panicked.
+var errDefect = errors.New("the job ended by a defect of the program, which the log has")
 
 func outcomeOf(ctx context.Context, err error) schedule.Outcome {
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {

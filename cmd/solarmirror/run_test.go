@@ -136,16 +136,20 @@ func TestJobOpensTheMirrorAnew(t *testing.T) {
 	}
 }
 
-// A damaged mirror ends the worker, so that nothing is written any more; no other failure does.
+// A damaged mirror ends the worker, so that nothing is written any more; no other failure does. It is told before the end.
 func TestDamageEndsTheRun(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, small(t))
+	to := newTold(t)
+	s := newScene(t, small(t), "SOLARMIRROR_ALERTS_URLS="+to.hook)
 	s.mustDo(t, jobSync)
 	damage(t, s.config.Mirror.Path)
 	s.worker.clock = schedule.SystemClock{} // by which the sync was missed
 	err := s.run(t.Context(), false)
 	if !errors.Is(err, sqlitefile.ErrCorrupt) || exitCode(t.Context(), err) != exitFailed || !strings.Contains(err.Error(), "solarmirror restore --from DIR") {
 		t.Errorf("the run ended with %v", err)
+	}
+	if messages, _ := to.take(); !cmp.Equal(messages, []string{"O banco de dados está danificado"}) {
+		t.Errorf("told: %q", messages)
 	}
 }
 

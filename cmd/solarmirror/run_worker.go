@@ -6,6 +6,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"solarmirror/cmd/internal/alerts"
 	"solarmirror/cmd/internal/config"
 	"solarmirror/cmd/internal/setup"
 	"solarmirror/cmd/internal/statuspage"
@@ -26,6 +27,7 @@ type worker struct {
 	stop   context.CancelCauseFunc // ends the worker
 
 	requests *statuspage.Requests // what the client has asked; nil: it is not counted
+	alerts   *alerts.Watcher      // tells how jobs end; nil: nobody is told
 
 	lastPush string // how the last push ended that did nothing
 }

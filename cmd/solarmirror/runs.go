@@ -22,6 +22,9 @@ func newRunsCommand(a *app) *cobra.Command {
 	return cmd
 }
 
+// runFields are the names of the table _runs, and what belongs to a backfill.
+const runFields = "run_id, runs, command, trigger, started_at, finished_at, outcome, streams, pages, records, inserted, changed, unchanged, deleted, rejected, error, windows"
+
 func newRunsListCommand(a *app) *cobra.Command {
 	var limit int
 	var asJSON bool
@@ -50,7 +53,7 @@ windows and one for the end; "solarmirror status" shows them as one.`,
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 20, "most `runs` to list; 0 lists all")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per run")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per run: "+runFields)
 	return cmd
 }
 
@@ -107,6 +110,6 @@ func newRunsShowCommand(a *app) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object: "+runFields)
 	return cmd
 }

@@ -26,23 +26,38 @@ func newSchemaCommand(a *app) *cobra.Command {
 }
 
 func newSchemaTablesCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:     "tables",
 		Short:   "List the tables",
 		Example: "  solarmirror schema tables",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			type tableJSON struct {
+				Name    string `json:"table_name"`
+				Label   string `json:"label_pt"`
+				Columns int    `json:"columns"`
+				Doc     string `json:"description"`
+			}
 			t := terminal.NewTable("table", "label", "columns", "description")
+			var rows []tableJSON
 			for _, s := range schema.All() {
 				t.Add(s.Name, s.Label, len(s.Columns), s.Doc)
+				rows = append(rows, tableJSON{s.Name, s.Label, len(s.Columns), s.Doc})
+			}
+			if asJSON {
+				return encodeLines(a.stdout, rows)
 			}
 			return t.Write(a.stdout)
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per table: table_name, label_pt, columns, description")
+	return cmd
 }
 
 func newSchemaColumnsCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use:               "columns [table…]",
 		Short:             "List columns with type, source, unit and meaning",
 		Example:           "  solarmirror schema columns requests request_products",
@@ -52,6 +67,18 @@ func newSchemaColumnsCommand(a *app) *cobra.Command {
 			if err != nil {
 				return &usageError{command: cmd.CommandPath(), err: err}
 			}
+			type columnJSON struct { // as the table _columns
+				Table    string  `json:"table_name"`
+				Column   string  `json:"column_name"`
+				Type     string  `json:"type"`
+				Source   *string `json:"source_path"`
+				Doc      string  `json:"description"`
+				Label    string  `json:"label_pt"`
+				Unit     *string `json:"unit"`
+				Personal bool    `json:"personal"`
+				DocPt    string  `json:"description_pt"`
+			}
+			var rows []columnJSON
 			t := terminal.NewTable("table", "column", "type", "source", "unit", "label", "personal", "description")
 			for _, s := range tables {
 				for _, c := range s.Columns {
@@ -60,11 +87,17 @@ func newSchemaColumnsCommand(a *app) *cobra.Command {
 						personal = ""
 					}
 					t.Add(s.Name, c.Name, string(c.Type), schema.SourcePath(s, c), c.Unit, c.Label, personal, c.Doc)
+					rows = append(rows, columnJSON{s.Name, c.Name, string(c.Type), notEmpty(schema.SourcePath(s, c)), c.Doc, c.Label, notEmpty(c.Unit), personal != "", schema.Portuguese.Text(c.Doc)})
 				}
+			}
+			if asJSON {
+				return encodeLines(a.stdout, rows)
 			}
 			return t.Write(a.stdout)
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per column, with the names of the table _columns: table_name, column_name, type, source_path, description, label_pt, unit, personal, description_pt")
+	return cmd
 }
 
 func newSchemaDDLCommand(a *app) *cobra.Command {
@@ -151,16 +184,24 @@ func sqlComment(text string) string {
 }
 
 func newSchemaMarkdownCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:     "markdown",
-		Short:   "Print the data dictionary as a document, with entity diagrams",
-		Example: "  solarmirror schema markdown > dictionary.md",
-		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := io.WriteString(a.stdout, schema.Markdown())
+	var lang string
+	cmd := &cobra.Command{
+		Use:   "markdown",
+		Short: "Print the data dictionary as a document, with entity diagrams",
+		Example: `  solarmirror schema markdown > dictionary.md
+  solarmirror schema markdown --lang pt > dicionario.md`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			language := schema.Language(lang)
+			if language != schema.English && language != schema.Portuguese {
+				return &usageError{command: cmd.CommandPath(), err: fmt.Errorf("--lang is %q; %w", lang, errLanguage)}
+			}
+			_, err := io.WriteString(a.stdout, schema.Markdown(language))
 			return err
 		},
 	}
+	cmd.Flags().StringVar(&lang, "lang", string(schema.English), "`language`: pt or en")
+	return cmd
 }
 
 func newSchemaDatasetteCommand(a *app) *cobra.Command {

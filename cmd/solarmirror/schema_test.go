@@ -24,11 +24,11 @@ for (const diagram of JSON.parse(await text(process.stdin))) {
 }
 console.log(JSON.stringify(verdicts));`)
 	var diagrams []string
-	for _, block := range mermaidBlock.FindAllStringSubmatch(schema.Markdown(), -1) {
+	for _, block := range mermaidBlock.FindAllStringSubmatch(schema.Markdown(schema.English)+schema.Markdown(schema.Portuguese), -1) {
 		diagrams = append(diagrams, block[1])
 	}
-	if len(diagrams) < 5 {
-		t.Fatalf("%d diagrams, want one per group of tables", len(diagrams))
+	if len(diagrams) < 2*5 {
+		t.Fatalf("%d diagrams, want one per group of tables and language", len(diagrams))
 	}
 	input, err := json.Marshal(append(diagrams, "erDiagram\n  a ||--o[ b : broken\n"))
 	if err != nil {

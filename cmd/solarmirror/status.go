@@ -42,7 +42,7 @@ older than that.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object: path, base_url, schema_version, erasure_due_since, dialect, streams (stream, complete_through, age_seconds, last_full_scan_at, rejected, promise), tables, last_runs, drift, undecided_statuses, marts_behind")
 	cmd.Flags().DurationVar(&maxAge, "max-age", 0, "greatest `age` of every stream, such as 2h; 0 accepts any")
 	return cmd
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"solarmirror/cmd/internal/pullreport"
 	"solarmirror/cmd/internal/setup"
+	"solarmirror/schema"
 	"solarmirror/store"
 	"solarmirror/sync/pull"
 )
@@ -53,9 +55,13 @@ nothing. Records erased with "forget" stay erased. With --dry-run it lists what 
 				command := strings.Join(append([]string{cmd.CommandPath()}, args...), " ") + " --full --repair"
 				return &usageError{command: cmd.CommandPath(), err: fmt.Errorf("--repair compares every record and needs --full: run %q", command)}
 			}
-			return a.sync(cmd.Context(), f, pull.Options{
+			o := pull.Options{
 				Streams: streams, Full: f.full, DryRun: f.dryRun, AcceptDeletions: f.acceptDeletions, Repair: f.repair, Trigger: store.TriggerManual,
-			})
+			}
+			if f.dryRun {
+				return a.sync(cmd.Context(), f, o)
+			}
+			return a.observed(jobsOf(o), func() error { return a.sync(cmd.Context(), f, o) })
 		},
 	}
 	flags := cmd.Flags()
@@ -64,7 +70,7 @@ nothing. Records erased with "forget" stay erased. With --dry-run it lists what 
 	flags.BoolVar(&f.acceptDeletions, "accept-deletions", false, "with --full: mark missing records as gone, however many")
 	flags.BoolVar(&f.repair, "repair", false, "with --full: write edited records anew and delete orphans, which verify lists")
 	flags.BoolVar(&f.wait, "wait", false, "wait for another run to end instead of failing with exit code 11")
-	flags.BoolVar(&f.asJSON, "json", false, "print the result as one JSON object")
+	flags.BoolVar(&f.asJSON, "json", false, "print the result as one JSON object: "+pullreport.SyncFields)
 	return cmd
 }
 
@@ -73,6 +79,32 @@ func streamList() string {
 	names := pull.StreamNames()
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// jobsOf names the jobs of the schedule that a sync does; one that does a part of a job has a name of its own.
+func jobsOf(o pull.Options) []string {
+	if !o.Full && len(o.Streams) == len(pull.Streams()) {
+		return []string{"sync"}
+	}
+	var jobs, names []string
+	chosen := map[string]bool{}
+	for _, s := range o.Streams {
+		names = append(names, s.Name)
+		chosen[s.Name] = true
+	}
+	name := "sync " + strings.Join(names, " ")
+	if !o.Full {
+		return []string{name}
+	}
+	for _, job := range []string{schema.FullEquipments, schema.FullRequests} {
+		if !slices.ContainsFunc(pull.FullJobStreams(job), func(s *pull.Stream) bool { return !chosen[s.Name] }) {
+			jobs = append(jobs, job)
+		}
+	}
+	if jobs == nil {
+		jobs = []string{name + " --full"}
+	}
+	return jobs
 }
 
 func (a *app) sync(ctx context.Context, f syncFlags, o pull.Options) error {

@@ -49,10 +49,13 @@ records erased with "forget"; such a record differs once the platform changes it
 			if err != nil {
 				return &usageError{command: cmd.CommandPath(), err: err}
 			}
-			return a.verify(cmd.Context(), streams, asJSON)
+			if len(args) > 0 {
+				return a.verify(cmd.Context(), streams, asJSON)
+			}
+			return a.observed([]string{"verify"}, func() error { return a.verify(cmd.Context(), streams, asJSON) })
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as one JSON object")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as one JSON object: at, streams (stream, platform, mirror, rejected, erased, differences, error)")
 	return cmd
 }
 

@@ -26,7 +26,7 @@ func newVersionCommand(a *app) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object: version, revision, time, modified, go, platform")
 	return cmd
 }
 

@@ -106,16 +106,17 @@ func (m *Masking) expression(t *schema.Table, c schema.Column) string {
 	return "NULL"
 }
 
-// remark returns the sentence that the copy's data dictionary adds to a column's description; ""
-// for a column that is not masked.
-func (m *Masking) remark(t *schema.Table, c schema.Column) string {
+// remark returns the sentence that the copy's data dictionary adds to a column's description, in
+// English and in Portuguese; "" for a column that is not masked.
+func (m *Masking) remark(t *schema.Table, c schema.Column) (en, pt string) {
 	switch {
 	case c.Privacy == schema.Public:
-		return ""
+		return "", ""
 	case c.Privacy == schema.Counted:
-		return pseudonymRemark
+		return pseudonymRemark, " Nesta cópia: um pseudônimo, o mesmo em todas as tabelas."
 	case c.Name == extraColumn && t.Shape == schema.Root && len(m.KeepExtra) > 0:
-		return " In this copy: only " + strings.Join(m.KeepExtra, ", ") + "."
+		kept := strings.Join(m.KeepExtra, ", ")
+		return " In this copy: only " + kept + ".", " Nesta cópia: só " + kept + "."
 	}
-	return " Empty in this copy."
+	return " Empty in this copy.", " Vazio nesta cópia."
 }

@@ -219,12 +219,13 @@ func (m *Masking) copyTable(ctx context.Context, tx *sqlx.Tx, t *schema.Table) e
 func (m *Masking) remarkColumns(ctx context.Context, tx *sqlx.Tx) error {
 	for _, t := range schema.All() {
 		for _, c := range t.Columns {
-			remark := m.remark(t, c)
-			if remark == "" {
+			en, pt := m.remark(t, c)
+			if en == "" {
 				continue
 			}
-			_, err := tx.ExecContext(ctx, "UPDATE main._columns SET description = description || ? WHERE table_name = ? AND column_name = ?", remark, t.Name, c.Name)
-			if err != nil {
+			const remark = `UPDATE main._columns SET description = description || ?, description_pt = description_pt || ?
+				WHERE table_name = ? AND column_name = ?`
+			if _, err := tx.ExecContext(ctx, remark, en, pt, t.Name, c.Name); err != nil {
 				return err
 			}
 		}

@@ -48,6 +48,15 @@ func Cause(err error) string {
 	return err.Error()
 }
 
+// Outage reports whether the platform cannot be reached or does not answer as it should: a fault that passes without
+// a change on our side.
+func Outage(err error) bool {
+	var failure located
+	var transport *TransportError
+	var wait *RetryAfterError
+	return errors.As(err, &failure) && transient(failure.(error)) || errors.As(err, &transport) || errors.As(err, &wait)
+}
+
 // AuthError means that the platform does not accept the token, or that there is no token that could be sent.
 // Repeating the request is useless until the token changes.
 type AuthError struct {

@@ -55,3 +55,19 @@ func (s Spec) Next(t time.Time) time.Time {
 	}
 	return s.times.Next(t)
 }
+
+// Longest returns the longest time between two firings in a row, of those in the eight days after t, and of
+// the first two at least. It is 0 for never.
+func (s Spec) Longest(t time.Time) time.Duration {
+	at, until := s.Next(t), t.AddDate(0, 0, 8)
+	longest := time.Duration(0)
+	for !at.IsZero() && (at.Before(until) || longest == 0) {
+		next := s.Next(at)
+		if next.IsZero() {
+			break
+		}
+		longest = max(longest, next.Sub(at))
+		at = next
+	}
+	return longest
+}

@@ -59,6 +59,22 @@ func TestNext(t *testing.T) {
 	}
 }
 
+func TestLongest(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{
+		"off": 0, "*/15 * * * *": 15 * time.Minute, "0 * * * *": time.Hour, "0 3 * * 0": 7 * 24 * time.Hour,
+		"*/30 9-17 * * 1-5": 63*time.Hour + 30*time.Minute, "0 0 1 * *": 30 * 24 * time.Hour,
+	} {
+		spec, err := ParseSpec(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := spec.Longest(instant("2026-03-03T10:00:00Z")); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
+
 func zone(t *testing.T, name string) *time.Location {
 	t.Helper()
 	z, err := time.LoadLocation(name)

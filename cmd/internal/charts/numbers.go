@@ -90,7 +90,10 @@ func (c Chart) unit() (unit float64, decimals int) {
 		unit /= 1e3
 	}
 	decimals = c.Decimals
-	if unit > 1 {
+	switch {
+	case unit > 1 && most/unit < 10:
+		decimals = 2 // two digits tell bars apart that one makes equal
+	case unit > 1:
 		decimals = 1
 	}
 	switch {

@@ -3,6 +3,7 @@
 //
 // The model is a table of keys (see keys): each has a dotted name such as
 // platform.page_limit, a default, a document line and one parser from text.
+// config.example.toml is written from it (see Example).
 // Every key can be given in four layers, the later winning:
 //
 //	default < TOML file < environment < flag
@@ -16,8 +17,8 @@
 // layer overrules it; nothing unknown is passed over, neither a TOML key nor a
 // SOLARMIRROR_ variable; all faults are found in one go and come back as one
 // *Error; no error text and no printed form of a Config holds a secret. A loaded
-// Config is never changed. The token file alone is read later, at each use, since
-// its content is renewed while the program runs.
+// Config is never changed. The files of the token and of the alerts' addresses alone are read later,
+// at each use, since their content is renewed while the program runs.
 package config
 
 import (
@@ -28,6 +29,7 @@ import (
 	"strings"
 	"time"
 
+	"solarmirror/cmd/internal/buildinfo"
 	"solarmirror/store/dealclass"
 	"solarmirror/sync/schedule"
 )
@@ -46,6 +48,7 @@ type Config struct {
 	Export   Export
 	HTTP     HTTP
 	Log      Log
+	Alerts   Alerts
 
 	settings []setting // one per key, in the order of the table; for Show
 }
@@ -151,6 +154,16 @@ type Log struct {
 	Format string // auto, json or console; auto is console on a terminal
 }
 
+// Alerts says who is told when something is wrong.
+type Alerts struct {
+	URLs        []Secret      // addresses of notification services
+	URLsFile    string        // path of a file that holds them, one a line; "" = not given
+	PingURL     Secret        // "" = not given
+	PingURLFile string        // path; "" = not given
+	StaleAfter  time.Duration // age at which a stream is late, at the least
+	Lang        string        // of messages: pt or en
+}
+
 // Secret is a value that no formatting verb and no encoder prints.
 type Secret string
 
@@ -175,7 +188,7 @@ func (s Secret) masked() string {
 func (c Config) BaseURL() (string, error) {
 	if c.Platform.BaseURL == "" {
 		return "", &Error{Problems: []string{
-			"platform.base_url is not set: give SOLARMIRROR_PLATFORM_BASE_URL, or base_url under [platform] in config.toml"}}
+			"platform.base_url is not set: give SOLARMIRROR_PLATFORM_BASE_URL, or base_url under [platform] in config.toml, or run " + buildinfo.Command() + " init"}}
 	}
 	return c.Platform.BaseURL, nil
 }
@@ -205,4 +218,17 @@ func (c Config) ScheduleZone() *time.Location {
 		return c.Schedule.TimeZone
 	}
 	return c.Platform.TimeZone
+}
+
+// Given returns how many keys the file and the environment set, as far as nothing overrides them.
+func (c Config) Given() (file, environment int) {
+	for _, s := range c.settings {
+		switch {
+		case s.line > 0:
+			file++
+		case strings.HasPrefix(s.origin, "environment "):
+			environment++
+		}
+	}
+	return file, environment
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +100,7 @@ func TestDefaults(t *testing.T) {
 		Export:  Export{Format: "parquet", Source: SourceMirror},
 		HTTP:    HTTP{Listen: "127.0.0.1:8480"},
 		Log:     Log{Level: "info", Format: "auto"},
+		Alerts:  Alerts{StaleAfter: 2 * time.Hour, Lang: "pt"},
 	}
 	if d := diff(want, mustLoad(t, "")); d != "" {
 		t.Error(d)
@@ -130,6 +132,10 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		Backup:  Backup{Path: "b", Keep: 30},
 		Export:  Export{Path: "e", Format: "excel-br", Source: SourcePublished},
 		Log:     Log{Level: "debug", Format: "json"},
+		Alerts: Alerts{
+			URLs: []Secret{"ntfy://ntfy.sh/topic", "smtp://u:s3cret@mail.example.com:587/?from=a@example.com&to=b@example.com,c@example.com"}, PingURL: "https://hc-ping.com/s3cret/{job}",
+			StaleAfter: 3 * time.Hour, Lang: "en",
+		},
 	}
 	text := `
 		[platform]
@@ -192,7 +198,12 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 		listen = ""
 		[log]
 		level = "debug"
-		format = "json"`
+		format = "json"
+		[alerts]
+		urls = ["ntfy://ntfy.sh/topic", "smtp://u:s3cret@mail.example.com:587/?from=a@example.com&to=b@example.com,c@example.com"]
+		ping_url = "https://hc-ping.com/s3cret/{job}"
+		stale_after = "3h"
+		lang = "en"`
 	if d := diff(want, mustLoad(t, text)); d != "" {
 		t.Errorf("from the file: %s", d)
 	}
@@ -201,7 +212,7 @@ func TestEveryKeyFromFileAndFromEnvironment(t *testing.T) {
 	file.read(text)
 	environ := []string{"PATH=/bin"}
 	for _, k := range keys() {
-		if k.name == "platform.token_file" { // not together with the token
+		if slices.Contains([]string{"platform.token_file", "alerts.urls_file", "alerts.ping_url_file"}, k.name) { // not together with what they hold
 			continue
 		}
 		value, given := file.layer[k.name]
@@ -311,8 +322,8 @@ func TestProblems(t *testing.T) {
 		{name: "empty where a value is due",
 			text: "mirror.path = \"\"\nplatform.time_zone = \"\"",
 			want: []string{
-				`config.toml:2: platform.time_zone: want the name of a time zone such as America/Sao_Paulo, got ""`,
-				"config.toml:1: mirror.path: want a path, got nothing"}},
+				"config.toml:1: mirror.path: want a path, got nothing",
+				`config.toml:2: platform.time_zone: want the name of a time zone such as America/Sao_Paulo, got ""`}},
 		{name: "addresses",
 			text: "http.listen = \"8480\"",
 			want: []string{`config.toml:1: http.listen: want an address such as "127.0.0.1:8480" or ":8480", or "off", got "8480"`}},
@@ -343,10 +354,10 @@ func TestProblems(t *testing.T) {
 			text:    "[log]\nlevel = \"loud\"\n[platform]\nbase = 1",
 			environ: []string{"SOLARMIRROR_X=1", "SOLARMIRROR_PLATFORM_MAX_IN_FLIGHT=65"},
 			want: []string{
+				`config.toml:2: log.level: want one of trace, debug, info, warn, error, got "loud"`,
 				"config.toml:4: unknown key platform.base; did you mean platform.base_url?",
 				"unknown environment variable SOLARMIRROR_X; did you mean SOLARMIRROR_LOG_LEVEL?",
-				`SOLARMIRROR_PLATFORM_MAX_IN_FLIGHT: want a whole number from 1 to 64, got "65"`,
-				`config.toml:2: log.level: want one of trace, debug, info, warn, error, got "loud"`}},
+				`SOLARMIRROR_PLATFORM_MAX_IN_FLIGHT: want a whole number from 1 to 64, got "65"`}},
 		{name: "syntax",
 			text:    "[platform]\npage_limit = x\n",
 			environ: []string{"SOLARMIRROR_LOG_FORMAT=xml"},
@@ -430,14 +441,6 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-func TestNamedFileMustExist(t *testing.T) {
-	t.Parallel()
-	_, err := Load(Source{Path: filepath.Join(t.TempDir(), "config.toml")})
-	if d := cmp.Diff([]string{"config.toml: no such file; config.example.toml is one to copy"}, problemsOf(t, err)); d != "" {
-		t.Error(d)
-	}
-}
-
 func TestSecretsAreNeverPrinted(t *testing.T) {
 	t.Parallel()
 	const canary = "canary77"
@@ -468,29 +471,5 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 		if strings.Contains(text, canary) || strings.Contains(text, digits) || strings.Contains(text, fmt.Sprintf("%x", canary)) {
 			t.Errorf("holds the secret: %s", text)
 		}
-	}
-}
-
-func TestNearest(t *testing.T) {
-	t.Parallel()
-	candidates := []string{"completion", "config", "sync", "status", "SOLARMIRROR_LOG_LEVEL"}
-	for word, want := range map[string]string{
-		"comp": "completion", "statsu": "status", "snyc": "sync", "CONFIG": "config", "log_level": "SOLARMIRROR_LOG_LEVEL", "syncs": "sync",
-	} {
-		if got := Nearest(word, candidates); got != want {
-			t.Errorf("Nearest(%q) is %q, want %q", word, got, want)
-		}
-	}
-	if got := Nearest("x", nil); got != "" {
-		t.Errorf("Nearest without candidates is %q", got)
-	}
-	tables := []string{"bi_lead_time", "request_arrangements", "requests"}
-	for word, want := range map[string]string{"request": "requests", "reqests": "requests", "arrangements": "request_arrangements", "zzzqqq": ""} {
-		if got := Near(word, tables); got != want {
-			t.Errorf("Near(%q) is %q, want %q", word, got, want)
-		}
-	}
-	if got := Near("x", nil); got != "" {
-		t.Errorf("Near without candidates is %q", got)
 	}
 }

@@ -33,3 +33,21 @@ func TestDocumentsSetWhatExists(t *testing.T) {
 		}
 	}
 }
+
+// Each piece of configuration in the README is one.
+func TestREADMEConfigurationLoads(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	if len(found) == 0 {
+		t.Error("there is none")
+	}
+	for _, match := range found {
+		if _, err := load(t, match[1]); err != nil {
+			t.Errorf("%v\n%s", err, match[1])
+		}
+	}
+}

@@ -7,32 +7,78 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"solarmirror/cmd/internal/buildinfo"
+	"solarmirror/cmd/internal/words"
 )
+
+// maxFile is the largest configuration file that is read, in bytes.
+const maxFile = 1 << 20
 
 // readFile reads the TOML layer. An empty path means DefaultPath, which may be
 // missing.
-func readFile(table []key, path string) (layer, []string) {
-	optional := path == ""
-	if optional {
-		path = DefaultPath
+func readFile(table []key, src Source) (layer, []fault) {
+	f := tomlFile{table: table, path: cmp.Or(src.Path, DefaultPath), layer: layer{}}
+	text := src.Text
+	if text == "" {
+		content, err := readText(f.path)
+		if errors.Is(err, fs.ErrNotExist) && src.Path == "" {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, []fault{{0, f.path + ": " + err.Error()}}
+		}
+		text = content
 	}
-	text, err := os.ReadFile(path)
+	f.read(text)
+	return f.layer, f.faults
+}
+
+// readText reads a file that people edit. Its errors do not name the file.
+func readText(path string) (string, error) {
+	info, err := os.Stat(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && optional:
-		return nil, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, []string{path + ": no such file; config.example.toml is one to copy"}
+		command := buildinfo.Command() + " init"
+		if path != DefaultPath {
+			command += " --config " + words.ShellWord(path)
+		}
+		return "", fmt.Errorf("%w; to write one: %s", noFileError{}, command)
 	case err != nil:
-		return nil, []string{fmt.Sprintf("cannot read the configuration file: %v", err)}
+		return "", fmt.Errorf("cannot be read: %w; to see why: ls -ld %s", pathCause(err), words.ShellWord(path))
+	case info.IsDir():
+		return "", fmt.Errorf("is a directory; name a file: --config %s", words.ShellWord(filepath.Join(path, DefaultPath)))
+	case !info.Mode().IsRegular() && path != os.DevNull: // reading a named pipe would wait for a writer
+		return "", fmt.Errorf("is no regular file (%s); copy its content to a file and name that with --config", info.Mode())
+	case info.Size() > maxFile:
+		return "", errors.New("is larger than 1 MiB, so it is no configuration; name another file with --config")
 	}
-	f := tomlFile{table: table, path: path, layer: layer{}}
-	f.read(string(text))
-	return f.layer, f.problems()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("cannot be read: %w; to see why: ls -ld %s", pathCause(err), words.ShellWord(path))
+	}
+	return string(content), nil
+}
+
+// noFileError is fs.ErrNotExist in the words of this package.
+type noFileError struct{}
+
+func (noFileError) Error() string        { return "no such file" }
+func (noFileError) Is(target error) bool { return target == fs.ErrNotExist }
+
+// pathCause returns the cause alone, without the operation and the path.
+func pathCause(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
 }
 
 // tomlFile walks one TOML document and sorts its values into a layer.
@@ -42,23 +88,6 @@ type tomlFile struct {
 	meta   toml.MetaData
 	layer  layer
 	faults []fault
-}
-
-// fault is a problem at a line of the file; line 0 is the file as a whole.
-type fault struct {
-	line int
-	text string
-}
-
-func (f *tomlFile) read(text string) {
-	var root map[string]toml.Primitive
-	meta, err := toml.Decode(text, &root)
-	if err != nil {
-		f.faults = append(f.faults, syntaxFault(f.table, err))
-		return
-	}
-	f.meta = meta
-	f.walk("", root)
 }
 
 // walk takes the known keys below prefix and refuses the others.
@@ -87,25 +116,13 @@ func (f *tomlFile) take(k key, at located) {
 		return
 	}
 	origin := fmt.Sprintf("%s:%d", f.path, at.line)
-	f.layer[k.name] = setting{key: k.name, text: text, place: origin + ": " + k.name, origin: origin}
+	f.layer[k.name] = setting{key: k.name, text: text, place: origin + ": " + k.name, origin: origin, line: at.line}
 }
 
-func (f *tomlFile) refuse(at located, text string) {
-	f.faults = append(f.faults, fault{line: at.line, text: text})
-}
+func (f *tomlFile) refuse(at located, text string) { f.fault(at.line, text) }
 
-// problems puts the faults in the order of the file, as people mend it.
-func (f *tomlFile) problems() []string {
-	slices.SortStableFunc(f.faults, func(a, b fault) int { return cmp.Compare(a.line, b.line) })
-	var out []string
-	for _, fault := range f.faults {
-		place := f.path
-		if fault.line > 0 {
-			place += ":" + strconv.Itoa(fault.line)
-		}
-		out = append(out, place+": "+fault.text)
-	}
-	return out
+func (f *tomlFile) fault(line int, text string) {
+	f.faults = append(f.faults, fault{line, f.path + ":" + strconv.Itoa(line) + ": " + text})
 }
 
 // located is a TOML value with the line it stands on.
@@ -148,25 +165,6 @@ func (f *tomlFile) section(value toml.Primitive, at located) map[string]toml.Pri
 
 func isSection(table []key, name string) bool {
 	return slices.ContainsFunc(table, func(k key) bool { return k.section() == name })
-}
-
-// syntaxFault words the library's error. Some of its messages quote the value,
-// which may be a token someone forgot to put in quotes: they pass only where the
-// last key read is one known to hold no secret.
-func syntaxFault(table []key, err error) fault {
-	var position toml.ParseError
-	if !errors.As(err, &position) {
-		return fault{text: "is not valid TOML"}
-	}
-	words := "a value it cannot read; text stands in quotes"
-	if k, known := find(table, position.LastKey); known && !k.secret || isSection(table, position.LastKey) {
-		words = position.Message
-	}
-	text := "not valid TOML: " + words
-	if position.LastKey != "" {
-		text = fmt.Sprintf("not valid TOML at or after %s: %s", position.LastKey, words)
-	}
-	return fault{line: position.Position.Line, text: text}
 }
 
 // text returns a TOML value as the text the key's parser takes, and whether it

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"solarmirror/cmd/internal/alerts"
 	"solarmirror/store/dealclass"
 	"solarmirror/sync/schedule"
 )
@@ -53,7 +54,7 @@ func (k key) section() string { section, _, _ := strings.Cut(k.name, "."); retur
 func (k key) leaf() string    { _, leaf, _ := strings.Cut(k.name, "."); return leaf }
 
 func keys() []key {
-	return slices.Concat(platformKeys(), mirrorKeys(), outboxKeys(), scheduleKeys(), martsKeys(), publishKeys(), copyKeys(), httpKeys(), logKeys())
+	return slices.Concat(platformKeys(), mirrorKeys(), outboxKeys(), scheduleKeys(), martsKeys(), publishKeys(), copyKeys(), httpKeys(), logKeys(), alertKeys())
 }
 
 func platformKeys() []key {
@@ -266,6 +267,29 @@ func logKeys() []key {
 			set: func(c *Config, text string) error {
 				return setOneOf(&c.Log.Format, text, "auto", "json", "console")
 			}},
+	}
+}
+
+func alertKeys() []key {
+	return []key{
+		{name: "alerts.urls", kind: kindList, secret: true,
+			doc: `Addresses that are told when something is wrong and when it is over: discord://, generic+https://, gotify://, ntfy://, slack://, smtp://, teams://, telegram://; the README has examples. They hold passwords: better kept out of this file, in SOLARMIRROR_ALERTS_URLS (commas between, "\," for a comma in one) or urls_file.`,
+			set: func(c *Config, text string) error { return setAddresses(&c.Alerts.URLs, text) }},
+		{name: "alerts.urls_file",
+			doc: "A file with these addresses, one a line; read again at each use. Not together with urls.",
+			set: func(c *Config, text string) error { c.Alerts.URLsFile = text; return nil }},
+		{name: "alerts.ping_url", secret: true,
+			doc: "An address that is asked at each job, with /start when it begins, as it is when it succeeded and with /fail when it failed, as healthchecks.io has them. Who serves it notices when this program is not running. {job} in it becomes the job's name.",
+			set: func(c *Config, text string) error { return setPing(&c.Alerts.PingURL, text) }},
+		{name: "alerts.ping_url_file",
+			doc: "A file that holds that address; read again at each use. Not together with ping_url.",
+			set: func(c *Config, text string) error { c.Alerts.PingURLFile = text; return nil }},
+		{name: "alerts.stale_after", fallback: "2h",
+			doc: "Age at which a stream is late; twice the time between two runs of the job that reads it, where that is longer.",
+			set: func(c *Config, text string) error { return setDuration(&c.Alerts.StaleAfter, text) }},
+		{name: "alerts.lang", fallback: "pt",
+			doc: "Language of the messages: pt or en.",
+			set: func(c *Config, text string) error { return setOneOf(&c.Alerts.Lang, text, alerts.Languages()...) }},
 	}
 }
 

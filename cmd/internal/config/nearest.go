@@ -10,10 +10,10 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// Near is [Nearest], and "" when more than half of the word would have to change.
+// Near is [Nearest], and "" when more than a third of the word would have to change.
 func Near(word string, candidates []string) string {
 	best, edits := nearest(word, candidates)
-	if 2*edits > len(word) {
+	if edits > max(1, len(word)/3) {
 		return ""
 	}
 	return best
@@ -34,24 +34,28 @@ func nearest(word string, candidates []string) (best string, fewest int) {
 	return best, fewest
 }
 
-// editDistance is the Levenshtein distance in bytes: insertions, removals and
-// replacements between a and b.
+// editDistance is the number of edits in bytes between a and b: insertions, removals, replacements,
+// and swaps of neighbours.
 func editDistance(a, b string) int {
+	var before []int // the row before row
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
 		for j := range len(b) {
-			replaced := diagonal
+			replaced := row[j]
 			if a[i] != b[j] {
 				replaced++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+			next[j+1] = min(replaced, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
 		}
+		before, row = row, next
 	}
 	return row[len(b)]
 }

@@ -40,23 +40,24 @@ func (c Config) outputs() []output {
 
 // checkOutputs names the scheduled jobs that have no path, and those whose path holds, or lies
 // within, that of something else. It does not look at the disk.
-func (c Config) checkOutputs() (problems []string) {
+func (c Config) checkOutputs() (faults []fault) {
 	taken := []output{{job: "mirror", path: c.Mirror.Path}, {job: "outbox", path: c.Outbox.Path}, {job: "publish", path: c.Publish.Path}}
 	for _, o := range c.outputs() {
 		if o.path == "" {
-			problems = append(problems, fmt.Sprintf("%s is set, and %s is empty; write path = %q, or another %s, under [%s]",
-				c.setting("schedule."+o.job).place, o.key(), o.example, o.what, o.job))
+			at := c.setting("schedule." + o.job)
+			faults = append(faults, fault{at.line, fmt.Sprintf("%s is set, and %s is empty; write path = %q, or another %s, under [%s]",
+				at.place, o.key(), o.example, o.what, o.job)})
 			continue
 		}
 		for _, other := range taken {
 			if relation := relate(o.path, other.path); relation != "" {
-				problems = append(problems, fmt.Sprintf("%s: %q %s %s (%q); give it a %s of its own",
-					c.setting(o.key()).place, o.path, relation, other.key(), other.path, o.what))
+				faults = append(faults, c.setting(o.key()).fault(fmt.Sprintf("%q %s %s (%q); give it a %s of its own",
+					o.path, relation, other.key(), other.path, o.what)))
 			}
 		}
 		taken = append(taken, o)
 	}
-	return problems
+	return faults
 }
 
 // relate says how two paths collide; "" when they do not.
@@ -84,21 +85,21 @@ func relate(path, other string) string {
 // CheckOutputs looks at the disk before the schedule begins. A scheduled job whose path can never be
 // written is an *Error. A path that is missing is none: the job makes it.
 func (c Config) CheckOutputs() error {
-	var problems []string
+	var faults []fault
 	for _, o := range c.outputs() {
-		place := c.setting(o.key()).place
+		at := c.setting(o.key())
 		switch info, err := os.Stat(o.path); {
 		case errors.Is(err, syscall.ENOTDIR):
-			problems = append(problems, fmt.Sprintf("%s: %q lies below a file; name a %s below a directory", place, o.path, o.what))
+			faults = append(faults, at.fault(fmt.Sprintf("%q lies below a file; name a %s below a directory", o.path, o.what)))
 		case err != nil: // missing, or a disk that may work when the job is due
 		case info.IsDir() && !o.isDir:
-			problems = append(problems, fmt.Sprintf("%s: %q is a directory; name a file in it, such as %q", place, o.path, filepath.Join(o.path, filepath.Base(o.example))))
+			faults = append(faults, at.fault(fmt.Sprintf("%q is a directory; name a file in it, such as %q", o.path, filepath.Join(o.path, filepath.Base(o.example)))))
 		case !info.IsDir() && o.isDir:
-			problems = append(problems, fmt.Sprintf("%s: %q is a file; name a directory, such as %q", place, o.path, o.example))
+			faults = append(faults, at.fault(fmt.Sprintf("%q is a file; name a directory, such as %q", o.path, o.example)))
 		}
 	}
-	if problems == nil {
+	if faults == nil {
 		return nil
 	}
-	return &Error{Problems: problems}
+	return newError(faults)
 }

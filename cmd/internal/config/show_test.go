@@ -1,7 +1,10 @@
 package config
 
 import (
+	"flag"
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,37 +24,44 @@ func TestExampleEqualsDefaults(t *testing.T) {
 	}
 }
 
-// TestExampleDocumentsEveryKey compares the example with the table: the same
-// keys in the same order, each under its document line.
-func TestExampleDocumentsEveryKey(t *testing.T) {
+var update = flag.Bool("update", false, "write config.example.toml anew")
+
+// TestExampleIsGenerated compares the file in the repository with the table of keys.
+func TestExampleIsGenerated(t *testing.T) {
 	t.Parallel()
-	content, err := os.ReadFile(examplePath)
+	want, err := Example(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	type entry struct{ Name, Doc string }
-	var got, want []entry
-	var section string
-	var comment []string
-	for line := range strings.Lines(string(content)) {
-		line = strings.TrimSpace(line)
-		if text, ok := strings.CutPrefix(line, "#"); ok {
-			comment = append(comment, strings.TrimSpace(text))
-			continue
+	if *update {
+		if err := os.WriteFile(examplePath, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
 		}
-		if strings.HasPrefix(line, "[") {
-			section = strings.Trim(line, "[]")
-		}
-		if leaf, _, ok := strings.Cut(line, " = "); ok {
-			got = append(got, entry{section + "." + leaf, strings.Join(comment, " ")})
-		}
-		comment = nil
 	}
-	for _, k := range keys() {
-		want = append(want, entry{k.name, k.doc})
+	got, err := os.ReadFile(examplePath)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Error(d)
+	if d := cmp.Diff(want, string(got)); d != "" {
+		t.Errorf("go test ./cmd/internal/config -update writes it anew: %s", d)
+	}
+}
+
+// TestExampleOfValues loads a written example with other values than the defaults.
+func TestExampleOfValues(t *testing.T) {
+	t.Parallel()
+	text, err := Example(map[string]string{
+		"platform.base_url": "https://a.example", "platform.token_file": `d\"x"/token`, "platform.first_page": "1", "marts.lost_statuses": `A\, B,C`,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := mustLoad(t, text)
+	if c.Platform.BaseURL != "https://a.example" || c.Platform.TokenFile != `d\"x"/token` || c.Platform.FirstPage != 1 {
+		t.Errorf("loaded as %+v", c.Platform)
+	}
+	if lost := c.Marts.Deals.Lost; !slices.Contains(lost, "a, b") || !slices.Contains(lost, "c") {
+		t.Errorf("loaded as %q", lost)
 	}
 }
 
@@ -70,10 +80,15 @@ func TestShow(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := out.String()
+	example, err := os.ReadFile(examplePath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pageLimit := 1 + strings.Count(strings.SplitAfter(string(example), "page_limit = ")[0], "\n")
 	for _, line := range []string{
 		`token = "***" # environment SOLARMIRROR_PLATFORM_TOKEN`,
 		`first_page = 1 # environment SOLARMIRROR_PLATFORM_FIRST_PAGE`,
-		`page_limit = 50 # ` + examplePath + `:26`,
+		fmt.Sprintf(`page_limit = 50 # %s:%d`, examplePath, pageLimit),
 		`path = "a \"b\"\\c.db" # environment SOLARMIRROR_MIRROR_PATH`,
 		`keep_extra = ["/a", "/b/*"] # environment SOLARMIRROR_PUBLISH_KEEP_EXTRA`,
 		`lost_statuses = ["Sem retorno", "Zerado, A\\B", "!Lost"] # environment SOLARMIRROR_MARTS_LOST_STATUSES`,

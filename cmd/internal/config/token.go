@@ -21,7 +21,7 @@ func (c Config) TokenSource() func(context.Context) (string, error) {
 		case token != "":
 			return token.Reveal(), nil
 		case path != "":
-			return readToken(ctx, path)
+			return readSecret(ctx, "platform.token_file", path, "the token")
 		}
 		return "", &Error{Problems: []string{
 			"no platform token: set SOLARMIRROR_PLATFORM_TOKEN, or name a file that holds it in " +
@@ -29,17 +29,18 @@ func (c Config) TokenSource() func(context.Context) (string, error) {
 	}
 }
 
-func readToken(ctx context.Context, path string) (string, error) {
+// readSecret reads the file that a key names. It is an *Error when nothing is in it.
+func readSecret(ctx context.Context, key, path, what string) (string, error) {
 	content, err := sqlitefile.ReadSecretFile(ctx, path)
 	if ctx.Err() != nil {
 		return "", err
 	}
 	if err != nil {
-		return "", &Error{Problems: []string{fmt.Sprintf("platform.token_file: %v; check that the file is there and readable", err)}}
+		return "", &Error{Problems: []string{fmt.Sprintf("%s: %v; check that the file is there and readable", key, err)}}
 	}
-	token := strings.TrimSpace(string(content))
-	if token == "" {
-		return "", &Error{Problems: []string{fmt.Sprintf("platform.token_file: %s is empty; write the token into it", path)}}
+	secret := strings.TrimSpace(string(content))
+	if secret == "" {
+		return "", &Error{Problems: []string{fmt.Sprintf("%s: %s is empty; write %s into it", key, path, what)}}
 	}
-	return token, nil
+	return secret, nil
 }

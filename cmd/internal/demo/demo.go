@@ -232,6 +232,7 @@ The mirror is %s: open it with any SQLite tool. To go on:
 
   %[3]s %[4]s status
   %[3]s %[4]s query "SELECT deal_status, count(*) FROM requests GROUP BY 1"
+  %[3]s %[4]s report --open --lang en
   %[3]s schema tables
   %[3]s simulate          # a platform to sync with, from another terminal
 `, d.reportPath(), d.path, buildinfo.Command(), config)

@@ -14,15 +14,15 @@ import (
 func checkConfig(_ context.Context, f *facts) Finding {
 	var faults *config.Error
 	if errors.As(f.ConfigErr, &faults) {
-		return fail("mend what is named; config.example.toml describes every key", "%s", strings.Join(faults.Problems, "; "))
+		return fail("mend what is named; solarmirror config example describes every key", "%s", strings.Join(faults.Problems, "; "))
 	}
 	if f.ConfigErr != nil {
 		return fail("solarmirror config show", "%v", f.ConfigErr)
 	}
 	path := cmp.Or(f.ConfigPath, config.DefaultPath)
-	if holdsToken(path) {
+	if holds := secretsOf(path); holds != "" {
 		if mode, readable := worldReadable(path); readable {
-			return warn("chmod 600 "+path, "%s holds the token, and every user may read it (mode %04o)", path, mode)
+			return warn("chmod 600 "+path, "%s holds %s, and every user may read it (mode %04o)", path, holds, mode)
 		}
 	}
 	if f.Config.Platform.BaseURL == "" {
@@ -32,11 +32,18 @@ func checkConfig(_ context.Context, f *facts) Finding {
 	return pass("loads; the platform is %s", f.Config.Platform.BaseURL)
 }
 
-// holdsToken reports whether the configuration file contains a token, even one that the environment
-// overrides.
-func holdsToken(path string) bool {
+// secretsOf names the secrets in the configuration file, even those that the environment overrides.
+func secretsOf(path string) string {
 	fileOnly, err := config.Load(config.Source{Path: path})
-	return err == nil && fileOnly.Platform.Token != ""
+	switch alerts := fileOnly.Alerts; {
+	case err != nil:
+		return ""
+	case fileOnly.Platform.Token != "":
+		return "the token"
+	case len(alerts.URLs) > 0 || alerts.PingURL != "":
+		return "addresses of alerts"
+	}
+	return ""
 }
 
 // worldReadable reports whether the mode of a file lets users outside its group read it. Windows

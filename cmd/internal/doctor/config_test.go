@@ -24,6 +24,8 @@ func TestConfig(t *testing.T) {
 		{"unknown key", 0o644, "[platform]\nbase = 1", Failed, "unknown key platform.base"},
 		{"token for all to read", 0o644, withToken, Warning, "chmod 600"},
 		{"token for its owner", 0o600, withToken, OK, "loads"},
+		{"alerts for all to read", 0o644, "[alerts]\nping_url = \"https://hunter2.example.com\"", Warning, "addresses of alerts"},
+		{"an alert address that is none", 0o600, "[alerts]\nurls = [\"hunter2\"]", Failed, "file:2: alerts.urls: number 1 is no address to alert"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()

@@ -12,6 +12,7 @@
 // Write a function in the file of its subject and list it in checks:
 //
 //	config.go      the configuration and the token
+//	alerts.go      the addresses of alerts; with --alert a test message to each
 //	network.go     the connection to the platform: address, TLS, clock
 //	dialect.go     the platform's answers, compared with the dialect saved in the mirror
 //	permissions.go read and write access to the files, and who else may read them
@@ -24,6 +25,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,11 +76,15 @@ type check struct {
 	inspect func(context.Context, *facts) Finding
 }
 
+// connectionChecks is the number of checks that need the platform alone; they come first.
+const connectionChecks = 4
+
 // checks lists the checks in the order in which a sync needs the things they inspect.
 func checks() []check {
 	return []check{
 		{"config", (*facts).needsNothing, checkConfig},
 		{"token", (*facts).needsConfig, checkToken},
+		{"alerts", (*facts).needsConfig, checkAlerts},
 		{"reachability", (*facts).needsPlatform, checkReachability},
 		{"tls", (*facts).needsPlatform, checkTLS},
 		{"clock skew", (*facts).needsResponse, checkClock},
@@ -154,6 +160,7 @@ func (e *failedError) Unwrap() error { return e.cause }
 
 // Options are the inputs of Run.
 type Options struct {
+	Alert      bool   // send test messages
 	ConfigPath string // the value of --config; "" is the default path
 	Config     config.Config
 	ConfigErr  error // the error of loading Config, or nil
@@ -167,6 +174,43 @@ func Run(ctx context.Context, o Options) (*Diagnosis, error) {
 	return f.diagnose(ctx)
 }
 
+// Connect tries the configuration on the platform, before there is a file or a mirror. Without a
+// token it asks for no record. Its error names each failed check with its remedy, and wraps the
+// cause.
+func Connect(ctx context.Context, o Options) error {
+	f := &facts{Options: o, now: time.Now}
+	defer f.close()
+	f.connect(ctx)
+	var failed []string
+	var tokenErr error
+	for _, c := range checks()[:connectionChecks] {
+		if c.name == "token" {
+			if o.Config.Platform.Token == "" && o.Config.Platform.TokenFile == "" {
+				continue
+			}
+			tokenErr = f.tokenError(ctx)
+		}
+		if finding := c.run(ctx, f); finding.Verdict == Failed {
+			failed = append(failed, finding.What+"; "+finding.Remedy)
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if failed == nil {
+		return nil
+	}
+	return &connectError{text: strings.Join(failed, "\n"), cause: errors.Join(f.ConfigErr, tokenErr, f.probeErr)}
+}
+
+type connectError struct {
+	text  string
+	cause error
+}
+
+func (e *connectError) Error() string { return e.text }
+func (e *connectError) Unwrap() error { return e.cause }
+
 func (f *facts) diagnose(ctx context.Context) (*Diagnosis, error) {
 	f.gather(ctx)
 	d := &Diagnosis{Verdict: OK, configErr: f.ConfigErr}
@@ -176,6 +220,11 @@ func (f *facts) diagnose(ctx context.Context) (*Diagnosis, error) {
 			return nil, ctx.Err()
 		}
 		d.add(finding)
+	}
+	if f.Alert {
+		for _, finding := range tryAlerts(ctx, f) {
+			d.add(finding)
+		}
 	}
 	return d, nil
 }

@@ -93,7 +93,7 @@ func TestWithoutAnything(t *testing.T) {
 	}
 	delete(got, "free disk") // depends on the machine
 	want := map[string]Verdict{
-		"config": Warning, "token": Skipped, "reachability": Skipped, "tls": Skipped, "clock skew": Skipped, "dialect": Skipped,
+		"config": Warning, "token": Skipped, "alerts": Skipped, "reachability": Skipped, "tls": Skipped, "clock skew": Skipped, "dialect": Skipped,
 		"file modes": OK, "file system": OK, "journal mode": Skipped, "schema version": Skipped,
 		"integrity": Skipped, "erasure": Skipped, "freshness": Skipped, "marts": Skipped, "power unit": Skipped, "deal statuses": Skipped,
 	}

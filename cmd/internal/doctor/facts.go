@@ -29,6 +29,7 @@ type facts struct {
 	client      *platform.Client // nil when no base URL is configured
 	response    response
 	responseErr error
+	probeErr    error // of asking for records
 	files       sqlitefile.FileState
 	filesErr    error
 	mirror      *store.Mirror // nil when it cannot be opened

@@ -75,6 +75,7 @@ func checkReachability(ctx context.Context, f *facts) Finding {
 	}
 	page, err := f.probe(ctx, f.firstPage(), 1)
 	if err != nil {
+		f.probeErr = err
 		return explainProbeError(err)
 	}
 	return pass("%s lists records (envelope %s)", f.client.BaseURL(), page.Envelope)

@@ -23,15 +23,16 @@ type csvStyle interface {
 
 // csvEncoder is written by hand, because encoding/csv cannot tell the empty text from NULL and, asked for CR LF, changes line breaks inside texts.
 type csvEncoder struct {
-	style csvStyle
-	table *schema.Table
-	out   *bufio.Writer
-	begun bool
+	style   csvStyle
+	headers Headers
+	table   *schema.Table
+	out     *bufio.Writer
+	begun   bool
 }
 
-func newCSVEncoder(style csvStyle) func(io.Writer, *schema.Table) encoder {
+func newCSVEncoder(style csvStyle, headers Headers) func(io.Writer, *schema.Table) encoder {
 	return func(w io.Writer, t *schema.Table) encoder {
-		return &csvEncoder{style: style, table: t, out: bufio.NewWriter(w)}
+		return &csvEncoder{style: style, headers: headers, table: t, out: bufio.NewWriter(w)}
 	}
 }
 
@@ -41,7 +42,11 @@ func (e *csvEncoder) begin() {
 		return
 	}
 	e.begun = true
-	_, _ = e.out.WriteString(e.style.mark() + strings.Join(e.table.ColumnNames(), e.style.separator()) + "\r\n")
+	headings := e.headers.of(e.table)
+	for i, h := range headings {
+		headings[i] = quoted(h, e.style.separator())
+	}
+	_, _ = e.out.WriteString(e.style.mark() + strings.Join(headings, e.style.separator()) + "\r\n")
 }
 
 func (e *csvEncoder) row(values []any) error {

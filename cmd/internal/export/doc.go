@@ -1,5 +1,6 @@
-// Package export writes the mirror out as files, for those who outgrow one SQLite file: Parquet, which DuckDB, Spark, Trino and Athena read
-// in place, or CSV. What is written is every table of package schema, from one [store.Snapshot], so that all files fit each other.
+// Package export writes the mirror out as files: for those who outgrow one SQLite file, Parquet, which DuckDB, Spark, Trino and Athena read
+// in place, or CSV ([Run]); for those who open it in Excel, one workbook ([Workbook]). All is read from one [store.Snapshot], so that the
+// tables fit each other. Run writes every table of package schema; what follows is about it, but for the last section.
 //
 // # Layout
 //
@@ -39,4 +40,14 @@
 // TEXT is a UTF-8 string, REAL a DOUBLE, BIGINT and INTEGER an INT64, BOOLEAN a BOOLEAN, DATE a DATE, TIMESTAMP a TIMESTAMP in microseconds (adjusted to UTC,
 // but for columns of local time), BLOB a BYTE_ARRAY; every column that may be NULL is optional. Microseconds are what Spark, Trino and DuckDB
 // compute in; the mirror holds milliseconds. CSV comes in two styles, see [CSV] and [ExcelBR].
+//
+// # Workbooks
+//
+// A workbook has a sheet for each mart, or each table named, behind one that says what the sheets and
+// columns mean. The library excelize makes it with empty sheets: styles, widths, headers, filters.
+// While it is zipped, rows go from the snapshot into the sheets one by one, so that memory does not
+// grow with them, and nothing is written but the file itself (package atomicfile). What must stand
+// before the rows is asked for before: how many there are, and a sample for the widths. A value is a
+// cell of its column's type; one that Excel cannot hold as that (an infinite number, an integer of
+// more than 15 digits, a date before March 1900) is text. Characters that XML cannot hold are kept.
 package export

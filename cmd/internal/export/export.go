@@ -109,7 +109,7 @@ func run(ctx context.Context, mirror *store.Mirror, dir *os.Root, before *Manife
 		return Report{}, err
 	}
 	after.BaseURL = source.baseURL
-	for _, t := range schema.All() {
+	for _, t := range source.tables() {
 		table := describe(t)
 		for _, p := range source.parts(t, o.Format) {
 			if o.Fresh {

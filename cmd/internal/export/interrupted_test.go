@@ -42,6 +42,21 @@ func TestStoppedWhileReading(t *testing.T) {
 	sameAsMirror(t, m, dir)
 }
 
+// TestStoppedBetweenRows: whatever cancels the context, the error is [context.Canceled].
+func TestStoppedBetweenRows(t *testing.T) {
+	t.Parallel()
+	snapshot, err := emptyMirror(t).Snapshot(t.Context())
+	must(t, err)
+	defer snapshot.Close()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("a signal"))
+	for _, err := range (&source{snapshot: snapshot}).query(ctx, "SELECT 1") {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 // TestStoppedWhilePublishing: a set half in place says so, and the next export trusts none of it.
 func TestStoppedWhilePublishing(t *testing.T) {
 	t.Parallel()

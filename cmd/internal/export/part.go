@@ -53,11 +53,7 @@ const keysAtOnce = 1000
 
 // rows yields the rows of a part, in the order of the table's key.
 func (s *source) rows(ctx context.Context, p part) iter.Seq2[[]any, error] {
-	order := " ORDER BY " + strings.Join(p.table.Key, ", ")
-	if len(p.table.Key) == 0 { // a mart; the same rows shall make the same file
-		order = " ORDER BY " + strings.Join(p.table.ColumnNames(), ", ")
-	}
-	query := "SELECT " + strings.Join(columnsSQL(p.table), ", ") + " FROM " + p.table.Name
+	query, order := selectSQL(p.table), orderSQL(p.table)
 	switch {
 	case p.keyed:
 		return s.rowsOfKeys(ctx, fmt.Sprintf("%s WHERE %s IN (SELECT value FROM json_each(?))%s", query, p.table.Key[0], order), p.keys)
@@ -84,6 +80,22 @@ func (s *source) rowsOfKeys(ctx context.Context, query string, keys []int64) ite
 			}
 		}
 	}
+}
+
+// slice yields some of a table's rows, in the order of its key.
+func (s *source) slice(ctx context.Context, t *schema.Table, limit, offset int64) iter.Seq2[[]any, error] {
+	return s.query(ctx, selectSQL(t)+orderSQL(t)+" LIMIT ? OFFSET ?", limit, offset)
+}
+
+func selectSQL(t *schema.Table) string {
+	return "SELECT " + strings.Join(columnsSQL(t), ", ") + " FROM " + t.Name
+}
+
+func orderSQL(t *schema.Table) string {
+	if len(t.Key) == 0 { // a mart; the same rows shall make the same file
+		return " ORDER BY " + strings.Join(t.ColumnNames(), ", ")
+	}
+	return " ORDER BY " + strings.Join(t.Key, ", ")
 }
 
 // columnsSQL lists a table's columns; the sign keeps the driver from reading dates and times.

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -32,8 +33,13 @@ import (
 // syncedOnce is the directory of a mirror that several tests read.
 var syncedOnce string
 
-// TestMain makes properties cheap; -rapid.checks asks for more.
+// TestMain makes properties cheap; -rapid.checks asks for more. It is the program of [writesWorkbook]
+// too.
 func TestMain(m *testing.M) {
+	if path := os.Getenv(writesWorkbook); path != "" {
+		writeWorkbookBeside(path)
+		return
+	}
 	testsize.Properties(12)
 	var err error
 	if syncedOnce, err = os.MkdirTemp("", "export-test"); err != nil {
@@ -292,4 +298,21 @@ func fromParquet(c schema.Column, v parquet.Value) any {
 		return sqlitefile.FormatTime(time.UnixMicro(v.Int64()))
 	}
 	return v.Int64()
+}
+
+// writesWorkbook names the mirror that a process of this test binary writes a workbook of.
+const writesWorkbook = "EXPORT_TEST_WORKBOOK_OF"
+
+// writeWorkbookBeside writes a workbook beside a mirror.
+func writeWorkbookBeside(path string) {
+	debug.SetGCPercent(50) // as the program does
+	m, err := store.OpenReadOnly(context.Background(), path)
+	if err != nil {
+		panic(err)
+	}
+	defer m.Close()
+	o := WorkbookOptions{Path: filepath.Join(filepath.Dir(path), "v.xlsx"), Zone: time.UTC, Now: now}
+	if _, err := Workbook(context.Background(), m, o); err != nil {
+		panic(err)
+	}
 }

@@ -85,6 +85,9 @@ func createdSQL(root *schema.Table) string {
 	return "CASE " + created.String() + "END"
 }
 
+// tables lists what can be exported, in order.
+func (s *source) tables() []*schema.Table { return schema.All() }
+
 // newSource reads what every record says of itself.
 func newSource(ctx context.Context, snapshot *store.Snapshot) (*source, error) {
 	s := &source{snapshot: snapshot, records: map[*schema.Table]records{}}
@@ -165,7 +168,7 @@ func (s *source) query(ctx context.Context, query string, args ...any) iter.Seq2
 		defer func() { _ = result.Close() }()
 		for row, err := range result.Rows() {
 			if err == nil {
-				err = context.Cause(ctx)
+				err = ctx.Err()
 			}
 			if !yield(row, err) || err != nil {
 				return

@@ -21,6 +21,7 @@ type Batch struct {
 
 // QueueOptions are the flags of the commands that queue companies.
 type QueueOptions struct {
+	JSON           bool // print the queued rows as JSON
 	DryRun         bool // queue nothing
 	SkipInvalid    bool // queue the valid companies even if others are invalid
 	AllowDuplicate bool // queue companies even if the outbox has their CPF, CNPJ or e-mail

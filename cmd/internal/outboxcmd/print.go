@@ -29,6 +29,9 @@ func PrintQueued(w io.Writer, rows []outbox.Row) error {
 	return err
 }
 
+// RowFields are the fields of a row's JSON, for the help.
+const RowFields = "id, intent_id, state, name, surname, email, cpf, cnpj, has_password, allow_duplicate, attempts, created_at, next_attempt_at, claimed_at, finished_at, http_status, error"
+
 // rowJSON is a row without its password.
 type rowJSON struct {
 	ID             int64         `json:"id"`

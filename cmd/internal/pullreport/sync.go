@@ -11,6 +11,9 @@ import (
 	"solarmirror/sync/pull"
 )
 
+// SyncFields are the fields of PrintSync's JSON, for the help.
+const SyncFields = "run_id, dry_run, outcome, streams (stream, full, seen, new, changed, unchanged, rejected, requests, seconds, rows_per_second, outcome, repairs, error)"
+
 type reportJSON struct {
 	RunID   int64        `json:"run_id,omitempty"`  // absent in a dry run
 	DryRun  bool         `json:"dry_run,omitempty"` // nothing was written

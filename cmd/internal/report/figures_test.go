@@ -1,166 +1,321 @@
 package report
 
 import (
+	"cmp"
+	"context"
 	"database/sql"
 	"fmt"
+	"html"
 	"math"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"solarmirror/schema"
+	"solarmirror/store"
+	"solarmirror/store/publish"
 )
 
-// The months that the tests' clock makes the last ones.
-const (
-	firstShown = "2024-04" // of 24
-	firstOfTop = "2025-04" // of 12
-	lastShown  = "2026-03"
-	ofTop      = "deal_class = 'won' AND substr(order_date, 1, 7) BETWEEN '" + firstOfTop + "' AND '" + lastShown + "'"
-)
+// variant is a restriction, and the days that follow from it and from the tests' clock, worked out
+// by hand.
+type variant struct {
+	name             string
+	r                Restriction
+	from, to         string // shown
+	before, beforeTo string // one year earlier
+	first, last      string // months of a series
+	masked           bool
+}
 
-// TestFiguresAreThoseOfTheMarts reads the page's tables as people of each language do, and asks the marts the same.
-func TestFiguresAreThoseOfTheMarts(t *testing.T) {
+func variants(t *testing.T, m *store.Mirror) []variant {
+	t.Helper()
+	db := database(t, m)
+	seller := ask(t, db, "SELECT seller_email, count(*) FROM bi_requests WHERE deal_class = 'won' AND seller_email <> 'zoe@example.com' GROUP BY 1 ORDER BY 2 DESC, 1")[0].name
+	state := ask(t, db, "SELECT state, count(*) FROM bi_requests WHERE deal_class = 'won' GROUP BY 1 ORDER BY 2 DESC, 1")[0].name
+	year := variant{from: "2025-04-01", to: "2026-03-10", before: "2024-04-01", beforeTo: "2025-03-10", first: "2024-04", last: "2026-03"}
+	with := func(name string, r Restriction, v variant) variant {
+		v.name, v.r = name, r
+		return v
+	}
+	list := []variant{
+		with("none", Restriction{}, year),
+		with("seller", Restriction{Seller: " " + strings.ToUpper(seller)}, year),
+		with("state", Restriction{State: strings.ToLower(state)}, year),
+		with("days", Restriction{Since: "2025-08-15", Until: "2026-02-10"}, variant{
+			from: "2025-08-15", to: "2026-02-10", before: "2024-08-15", beforeTo: "2025-02-10", first: "2024-03", last: "2026-02",
+		}),
+		with("until", Restriction{Until: "2025-12-20"}, variant{
+			from: "2025-01-01", to: "2025-12-20", before: "2024-01-01", beforeTo: "2024-12-20", first: "2024-01", last: "2025-12",
+		}),
+		with("all", Restriction{Seller: "zoe@example.com", State: state, Since: "2025-06-01", Until: "2030-01-01"}, variant{
+			from: "2025-06-01", to: "2026-03-10", before: "2024-06-01", beforeTo: "2025-03-10", first: "2024-04", last: "2026-03",
+		}),
+		with("masked", Restriction{}, year),
+		with("masked seller", Restriction{Seller: "p_"}, year),
+	}
+	for i := range list {
+		list[i].masked = strings.HasPrefix(list[i].name, "masked")
+	}
+	return list
+}
+
+// maskedCopy publishes a mirror without names.
+func maskedCopy(t *testing.T, m *store.Mirror) *store.Mirror {
+	t.Helper()
+	dir := t.TempDir()
+	key, err := publish.EnsurePseudonymKey(context.Background(), filepath.Join(dir, "key"))
+	must(t, err)
+	path := filepath.Join(dir, "copy.db")
+	_, err = publish.Copy(context.Background(), m.Path(), publish.Options{To: path, Mask: &publish.Masking{Key: key}, KeepVersions: 1})
+	must(t, err)
+	masked, err := store.OpenReadOnly(context.Background(), path)
+	must(t, err)
+	t.Cleanup(func() { must(t, masked.Close()) })
+	return masked
+}
+
+// TestFigures reads the page as people of each language do, and asks the marts the same.
+func TestFigures(t *testing.T) {
 	t.Parallel()
-	m := syncedMirror(t)
-	for language, l := range languages {
-		t.Run(language, func(t *testing.T) {
-			page := write(t, m, l)
-			c := comparison{language: language, db: database(t, m), cards: cards.FindAllStringSubmatch(page, -1), sections: parse(t, page)}
-			t.Run("cards", c.head)
-			t.Run("months", c.months)
-			t.Run("funnel", c.funnel)
-			t.Run("rankings", c.rankings)
-			t.Run("manufacturers", c.manufacturers)
-			t.Run("status", c.status)
-			t.Run("stock", c.stock)
-			t.Run("freshness", c.freshness)
-		})
+	whole := syncedMirror(t)
+	masked := maskedCopy(t, whole)
+	for _, v := range variants(t, whole) {
+		m := whole
+		if v.masked {
+			m = masked
+		}
+		if v.r.Seller == "p_" {
+			v.r.Seller = ask(t, database(t, m), "SELECT seller_email, orders FROM bi_sellers WHERE seller_email IS NOT NULL ORDER BY 2 DESC, 1")[0].name
+		}
+		for language, l := range languages {
+			t.Run(v.name+" "+language, func(t *testing.T) {
+				page := writeRestricted(t, m, l, v.r)
+				c := comparison{variant: v, language: language, words: wordsOf(l), db: database(t, m), page: page, sections: parse(t, page)}
+				t.Run("cards", c.checkCards)
+				t.Run("revenue", c.checkRevenue)
+				t.Run("margin", c.checkMargin)
+				t.Run("funnel", c.checkFunnel)
+				t.Run("pipeline", c.checkPipeline)
+				t.Run("payments", c.checkPayments)
+				t.Run("discounts and freight", c.checkReductions)
+				t.Run("prices", c.checkPrices)
+				t.Run("rankings", c.checkRankings)
+				t.Run("status", c.checkStatus)
+				t.Run("stock", c.checkStock)
+				t.Run("freshness", c.checkFreshness)
+			})
+		}
 	}
 }
 
 type comparison struct {
+	variant
 	language string
+	words    words
 	db       *sql.DB
-	cards    [][]string
+	page     string
 	sections map[string]*parsedSection
 }
 
-func (c comparison) head(t *testing.T) {
-	shown := []string{"the cards"}
-	for _, card := range c.cards {
-		shown = append(shown, card[2])
+// who restricts a query to the seller and the state.
+func (c comparison) who() string {
+	condition := "true"
+	if c.r.Seller != "" {
+		condition += " AND seller_email = '" + strings.ToLower(strings.TrimSpace(c.r.Seller)) + "'"
 	}
-	const months = " BETWEEN '" + firstOfTop + "' AND '" + lastShown + "'"
-	sameRow(t, c.language, shown, ask(t, c.db, `SELECT '', sum(orders), sum(final_value), sum(power_kwp), (
-			SELECT sum(final_value) / sum(power_kwp) / 1000 FROM bi_requests WHERE final_value IS NOT NULL AND power_kwp > 0 AND `+ofTop+`), (
-			SELECT 1 - sum(final_value) / sum(original_value) FROM bi_requests WHERE final_value IS NOT NULL AND original_value IS NOT NULL AND `+ofTop+`), (
-			SELECT 1.0 * sum(won) / sum(budgets) FROM bi_funnel WHERE cohort_month`+months+`)
-		FROM bi_revenue_month WHERE month`+months)[0].numbers...)
+	if c.r.State != "" {
+		condition += " AND state = '" + strings.ToUpper(c.r.State) + "'"
+	}
+	return condition
 }
 
-// byMonth compares a table by month with a query of the same by month, and its last line with one of the total. Months the query does not
-// know must be zero in what is added up, and unknown in the rest.
-func (c comparison) byMonth(t *testing.T, section string, sums int, query, total string) {
+// asked restricts it to the days that were asked for, too.
+func (c comparison) asked(column string) string {
+	condition := c.who()
+	if c.r.Since != "" {
+		condition += " AND " + column + " >= '" + c.r.Since + "'"
+	}
+	if c.r.Until != "" {
+		condition += " AND " + column + " <= '" + c.r.Until + "'"
+	}
+	return condition
+}
+
+// within restricts it to the seller, the state and a span.
+func (c comparison) within(from, to string) string {
+	return c.who() + " AND order_date BETWEEN '" + from + "' AND '" + to + "'"
+}
+
+// answer returns the gaps of the first of the sentences that the answers of a section have.
+func (c comparison) answer(t *testing.T, section, format string) []string {
 	t.Helper()
-	rows := c.sections[section].table(t, 0).rows
+	gaps := strings.ReplaceAll(regexp.QuoteMeta(format), "%s", "(.+?)") + "( |$)"
+	paragraph := regexp.MustCompile(`(?s)<section id="` + section + `".*?<p class="answer">(.*?)</p>`).FindStringSubmatch(c.page)
+	if paragraph == nil {
+		t.Fatalf("%s answers nothing", section)
+	}
+	found := regexp.MustCompile(gaps).FindStringSubmatch(html.UnescapeString(paragraph[1]))
+	if found == nil {
+		t.Fatalf("%s answers %q, want %q", section, paragraph[1], format)
+	}
+	return found[:len(found)-1]
+}
+
+// empty reports whether a section has nothing to show, as it should when the query gives no row.
+func (c comparison) empty(t *testing.T, section, query string) bool {
+	t.Helper()
+	rows := askAny(t, c.db, query)
+	tables := len(c.sections[section].tables)
+	if (len(rows) == 0) != (tables == 0) {
+		t.Fatalf("%s has %d tables, and the marts have %d rows for it", section, tables, len(rows))
+	}
+	return len(rows) == 0
+}
+
+const (
+	wonValue   = "sum(final_value) FILTER (WHERE deal_class = 'won')"
+	wonOrders  = "count(*) FILTER (WHERE deal_class = 'won')"
+	perWp      = "sum(CASE WHEN deal_class = 'won' AND power_kwp > 0 THEN final_value END) / sum(CASE WHEN deal_class = 'won' AND final_value IS NOT NULL AND power_kwp > 0 THEN power_kwp END) / 1000"
+	reduced    = "1 - sum(CASE WHEN deal_class = 'won' AND original_value IS NOT NULL THEN final_value END) / sum(CASE WHEN deal_class = 'won' AND final_value IS NOT NULL THEN original_value END)"
+	costs      = "quantity * coalesce(cost_at_order, unit_cost)"
+	marginOf   = "sum(CASE WHEN net_value IS NOT NULL AND " + costs + " IS NOT NULL THEN net_value - " + costs + " END)"
+	netOfCost  = "sum(CASE WHEN " + costs + " IS NOT NULL THEN net_value END)"
+	rateOf     = marginOf + " / " + netOfCost
+	orderMonth = "substr(order_date, 1, 7)"
+)
+
+// byMonth compares a table by month with the figures of a query by month, and its last line with
+// those of all.
+func (c comparison) byMonth(t *testing.T, section string, index int, from, figures string) {
+	t.Helper()
+	first := max(c.first, min(c.last, askAny(t, c.db, "SELECT min(month) FROM "+from)[0].name))
+	rows := c.sections[section].table(t, index).rows
 	lines := map[string][]string{}
 	for _, row := range rows[:len(rows)-1] {
 		lines[monthOf(t, row[0], c.language)] = row
 	}
-	if len(lines) != 24+3 {
-		t.Fatalf("%d lines, want 24 months and what is earlier, later and without a date: %v", len(lines), lines)
-	}
-	var outside [2][]float64 // earlier, later
-	for _, a := range ask(t, c.db, query) {
-		if a.name != "" && (a.name < firstShown || a.name > lastShown) {
-			i := 0
-			if a.name > lastShown {
-				i = 1
-			}
-			if outside[i] == nil {
-				outside[i] = make([]float64, sums)
-			}
-			for n := range sums {
-				if !math.IsNaN(a.numbers[n]) {
-					outside[i][n] += a.numbers[n]
-				}
-			}
-			continue
-		}
+	line := fmt.Sprintf("CASE WHEN month IS NULL THEN '' WHEN month < '%[1]s' THEN '<%[1]s' WHEN month > '%[2]s' THEN '>%[2]s' ELSE month END", first, c.last)
+	for _, a := range ask(t, c.db, "SELECT "+line+", "+figures+" FROM "+from+" GROUP BY 1") {
 		if lines[a.name] == nil {
-			t.Errorf("month %q is missing", a.name)
+			t.Errorf("the line %q is missing", a.name)
 			continue
 		}
 		sameRow(t, c.language, lines[a.name], a.numbers...)
 		delete(lines, a.name)
 	}
-	for i, key := range []string{"<" + firstShown, ">" + lastShown} {
-		sameRow(t, c.language, lines[key][:sums+1], outside[i]...)
-		delete(lines, key)
-	}
-	if len(lines) == 0 {
-		t.Error("no month is without a sale, so that nothing shows what becomes of one")
-	}
-	for _, line := range lines {
-		sameRow(t, c.language, line[:sums+1], make([]float64, sums)...)
-		for _, cell := range line[sums+1:] {
-			if cell != unknown {
-				t.Errorf("%s without a sale has the ratio %s", line[0], cell)
+	for month, line := range lines { // without rows
+		if month < first || month > c.last {
+			t.Errorf("there is a line %q", line)
+		}
+		for _, cell := range line[1:] {
+			if v, _ := number(t, cell, c.language); v != 0 && !math.IsNaN(v) {
+				t.Errorf("a month without rows says %q", line)
 			}
 		}
 	}
-	last := rows[len(rows)-1]
-	sameRow(t, c.language, last[:sums+1], ask(t, c.db, total)[0].numbers...)
+	sameRow(t, c.language, rows[len(rows)-1], ask(t, c.db, "SELECT '', "+figures+" FROM "+from)[0].numbers...)
 }
 
-func (c comparison) months(t *testing.T) {
-	c.byMonth(t, "revenue", 3, `SELECT r.month, sum(r.orders), sum(r.final_value), sum(r.power_kwp), (
-			SELECT sum(b.final_value) / sum(b.power_kwp) / 1000 FROM bi_requests AS b
-			WHERE b.deal_class = 'won' AND b.final_value IS NOT NULL AND b.power_kwp > 0 AND substr(b.order_date, 1, 7) IS r.month)
-		FROM bi_revenue_month AS r GROUP BY r.month`,
-		"SELECT '', sum(orders), sum(final_value), sum(power_kwp) FROM bi_revenue_month")
-	c.byMonth(t, "discounts", 4, `SELECT substr(order_date, 1, 7), sum(original_value), sum(discount), sum(surcharge), sum(final_value),
-			1 - sum(CASE WHEN original_value IS NOT NULL THEN final_value END) / sum(CASE WHEN final_value IS NOT NULL THEN original_value END)
-		FROM bi_requests WHERE deal_class = 'won' GROUP BY 1`,
-		"SELECT '', sum(original_value), sum(discount), sum(surcharge), sum(final_value) FROM bi_discounts WHERE is_order = 1")
+// orders are the rows of bi_requests that count, with their month.
+func (c comparison) orders(conditions string) string {
+	return "(SELECT *, " + orderMonth + " AS month FROM bi_requests WHERE " + conditions + " AND " + c.asked("order_date") + ")"
 }
 
-func (c comparison) funnel(t *testing.T) {
-	lines := map[string][]string{}
-	rows := c.sections["funnel"].table(t, 0).rows
-	for _, row := range rows[:len(rows)-1] {
-		lines[monthOf(t, row[0], c.language)] = row
+func (c comparison) checkRevenue(t *testing.T) {
+	from := c.orders("is_order = 1")
+	if c.empty(t, "revenue", "SELECT '', 1 FROM "+from) {
+		return
 	}
-	for _, a := range ask(t, c.db, "SELECT cohort_month, sum(budgets), sum(won), 1.0 * sum(won) / sum(budgets) FROM bi_funnel WHERE cohort_month >= '"+firstShown+"' GROUP BY 1") {
-		if lines[a.name] == nil {
-			t.Fatalf("month %q is missing", a.name)
+	figures := wonOrders + ", " + wonValue + ", count(*) FILTER (WHERE deal_class = 'cancelled'), sum(final_value) FILTER (WHERE deal_class = 'cancelled'), " +
+		"sum(power_kwp) FILTER (WHERE deal_class = 'won'), " + perWp
+	c.byMonth(t, "revenue", 0, from, figures)
+	if c.name == "none" { // the published summary says the same
+		rows := c.sections["revenue"].table(t, 0).rows
+		sameRow(t, c.language, rows[len(rows)-1][:6], ask(t, c.db,
+			"SELECT '', sum(orders), sum(final_value), sum(cancelled_orders), sum(cancelled_value), sum(power_kwp) FROM bi_revenue_month")[0].numbers...)
+	}
+	month := max(c.to[:8]+"01", c.r.Since)
+	gaps := c.answer(t, "revenue", c.words.RevenueAnswer)
+	if want := c.to[8:]; c.to[5:7] != "12" && !strings.Contains(gaps[1], want) {
+		t.Errorf("%s does not say that the days end on %s", gaps[1], want)
+	}
+	const value, orders = "coalesce(" + wonValue + ", CASE WHEN count(*) = 0 THEN 0 END)", wonOrders
+	sameRow(t, c.language, gaps[1:4], ask(t, c.db, "SELECT '', "+value+", "+orders+" FROM bi_requests WHERE is_order = 1 AND "+c.within(month, c.to))[0].numbers...)
+	lost := ask(t, c.db, "SELECT '', sum(final_value), count(*), sum(final_value) / (SELECT sum(final_value) FROM bi_requests WHERE is_order = 1 AND "+c.within(c.from, c.to)+
+		") FROM bi_requests WHERE deal_class = 'cancelled' AND "+c.within(c.from, c.to))[0].numbers
+	if lost[1] > 0 {
+		sameRow(t, c.language, c.answer(t, "revenue", c.words.CancelledAnswer)[1:], lost...)
+	}
+	earlier := fmt.Sprintf("%d%s", int(c.to[3]-'0')+2020-1, c.to[4:])
+	if first := ask(t, c.db, "SELECT min(order_date), 0 FROM bi_requests WHERE is_order = 1 AND "+c.who())[0].name; first > earlier[:4]+month[4:] {
+		if strings.Contains(c.sections["revenue"].text, c.words.RevenueBefore[:10]) {
+			t.Errorf("it is compared with days before the first order, %s", first)
 		}
-		sameRow(t, c.language, lines[a.name], a.numbers...)
+		return
 	}
-	total := ask(t, c.db, "SELECT '', sum(budgets), sum(won), 1.0 * sum(won) / sum(budgets) FROM bi_funnel")[0]
-	sameRow(t, c.language, rows[len(rows)-1], total.numbers...)
+	sameRow(t, c.language, c.answer(t, "revenue", c.words.RevenueBefore), ask(t, c.db,
+		"SELECT '', "+value+", "+orders+" FROM bi_requests WHERE is_order = 1 AND "+c.within(earlier[:4]+month[4:], earlier))[0].numbers...)
 }
 
-// ranked compares a ranking: ten lines, the others together, and all. The query gives the groups in order, and the names are compared, too.
-func (c comparison) ranked(t *testing.T, table parsedTable, query, total string, nameless string) {
+func (c comparison) checkMargin(t *testing.T) {
+	from := "(SELECT *, " + orderMonth + " AS month FROM bi_items WHERE deal_class = 'won' AND " + c.asked("order_date") + ")"
+	if c.empty(t, "margin", "SELECT '', 1 FROM "+from) {
+		return
+	}
+	figures := "sum(net_value), coalesce(" + netOfCost + ", 0) / sum(net_value), " + marginOf + ", " + rateOf
+	c.byMonth(t, "margin", 0, from, figures)
+	if c.name == "none" {
+		rows := c.sections["margin"].table(t, 0).rows
+		sameRow(t, c.language, rows[len(rows)-1], ask(t, c.db,
+			"SELECT '', sum(net_value), sum(net_value_with_cost) / sum(net_value), sum(margin), sum(margin) / sum(net_value_with_cost) FROM bi_margin")[0].numbers...)
+	}
+	of := "bi_items WHERE deal_class = 'won' AND " + c.within(c.from, c.to)
+	c.ranked(t, "margin", 1, "SELECT manufacturer, "+figures+" FROM "+of+" GROUP BY 1", 2, figures+" FROM "+of, c.words.NoMaker)
+	a := ask(t, c.db, "SELECT '', "+rateOf+", "+marginOf+", coalesce("+netOfCost+", 0) / sum(net_value) FROM "+of)[0]
+	sameRow(t, c.language, c.answer(t, "margin", c.words.MarginAnswer)[1:], a.numbers...)
+}
+
+func (c comparison) checkReductions(t *testing.T) {
+	from := c.orders("is_order = 1")
+	if len(askAny(t, c.db, "SELECT '', 1 FROM "+from+" WHERE deal_class = 'won'")) == 0 {
+		return
+	}
+	of := func(column string) string { return "sum(" + column + ") FILTER (WHERE deal_class = 'won')" }
+	c.byMonth(t, "discounts", 0, from, strings.Join([]string{of("original_value"), of("discount"), of("surcharge"), of("final_value"), reduced}, ", "))
+	const share = "sum(CASE WHEN deal_class = 'won' AND final_value IS NOT NULL THEN freight_price END) / sum(CASE WHEN deal_class = 'won' AND freight_price IS NOT NULL THEN final_value END)"
+	c.byMonth(t, "freight", 0, from, strings.Join([]string{of("freight_price"), of("final_value"), share}, ", "))
+	for section, a := range map[string]struct{ figure, format string }{"discounts": {reduced, c.words.DiscountsAnswer}, "freight": {share, c.words.FreightAnswer}} {
+		want := ask(t, c.db, "SELECT '', "+a.figure+" FROM bi_requests WHERE is_order = 1 AND "+c.within(c.from, c.to))[0]
+		sameRow(t, c.language, c.answer(t, section, a.format)[1:], want.numbers...)
+	}
+	if c.name == "none" {
+		rows := c.sections["discounts"].table(t, 0).rows
+		sameRow(t, c.language, rows[len(rows)-1][:5], ask(t, c.db,
+			"SELECT '', sum(original_value), sum(discount), sum(surcharge), sum(final_value) FROM bi_discounts WHERE is_order = 1")[0].numbers...)
+		rows = c.sections["freight"].table(t, 0).rows
+		sameRow(t, c.language, rows[len(rows)-1][:3], ask(t, c.db, "SELECT '', sum(freight_price), sum(final_value) FROM bi_revenue_month")[0].numbers...)
+	}
+}
+
+// ranked compares a ranking by one of its figures: ten lines, the others together, and all.
+func (c comparison) ranked(t *testing.T, section string, index int, query string, by int, total, nameless string) {
 	t.Helper()
+	table := c.sections[section].table(t, index)
 	want := ask(t, c.db, query)
+	slices.SortStableFunc(want, func(a, b answer) int { return -cmp.Compare(a.numbers[by], b.numbers[by]) })
 	top := want
 	if len(want) > topRows+1 {
 		top = want[:topRows]
 	}
 	for i, a := range top {
-		if a.name == "" {
-			a.name = nameless
-		}
-		if table.rows[i][0] != a.name {
+		if a.name = cmp.Or(a.name, nameless); nameless != "" && table.rows[i][0] != a.name {
 			t.Errorf("line %d is %q, want %q", i+1, table.rows[i][0], a.name)
 		}
-		sameRow(t, c.language, table.rows[i], a.numbers...)
+		sameRow(t, c.language, table.rows[i][:len(a.numbers)+1], a.numbers...)
 	}
-	last := table.rows[len(table.rows)-1]
-	sameRow(t, c.language, last, ask(t, c.db, total)[0].numbers...)
+	all := ask(t, c.db, "SELECT '', "+total)[0].numbers
+	sameRow(t, c.language, table.rows[len(table.rows)-1][:len(all)+1], all...)
 	rest := table.rows[len(top) : len(table.rows)-1]
 	if len(top) == len(want) {
 		if len(rest) != 0 {
@@ -171,132 +326,60 @@ func (c comparison) ranked(t *testing.T, table parsedTable, query, total string,
 	if len(rest) != 1 || !strings.HasSuffix(rest[0][0], fmt.Sprintf("(%d)", len(want)-len(top))) {
 		t.Fatalf("%q: want one line for %d others", rest, len(want)-len(top))
 	}
-	for column := 1; column <= 2; column++ { // orders or pieces, and the value
-		others := 0.0
-		for _, a := range want[len(top):] {
-			if !math.IsNaN(a.numbers[column-1]) {
-				others += a.numbers[column-1]
+	if n := strings.Count(strings.ReplaceAll(c.sections[section].text, "\u00a0", " "), rest[0][0]); n < 3 { // once in each drawing
+		t.Errorf("%s stands %d times, not in table and charts alike", rest[0][0], n)
+	}
+	others := 0.0
+	for _, a := range want[len(top):] {
+		others = plus(others, a.numbers[by])
+	}
+	sameRow(t, c.language, []string{"others", rest[0][by+1]}, others)
+}
+
+func (c comparison) checkRankings(t *testing.T) {
+	of := "FROM bi_requests WHERE deal_class = 'won' AND " + c.within(c.from, c.to)
+	all := "(SELECT sum(final_value) " + of + ")"
+	figures := "count(*), sum(final_value), sum(final_value) / " + all + ", sum(power_kwp), " + perWp + ", " + reduced
+	names := map[string]string{"states": "state", "sellers": "seller_email"}
+	for section, column := range names {
+		if c.empty(t, section, "SELECT '', 1 "+of) {
+			continue
+		}
+		nameless := c.words.NoState
+		if section == "sellers" {
+			nameless = "" // compared below
+		}
+		table := c.sections[section].table(t, 0)
+		c.ranked(t, section, 0, "SELECT "+column+", "+figures+" "+of+" GROUP BY 1 ORDER BY 1", 1, figures+" "+of, nameless)
+		if section == "states" {
+			continue
+		}
+		first := ask(t, c.db, "SELECT seller_email, sum(final_value) "+of+" GROUP BY 1 ORDER BY 2 DESC")[0].name
+		switch shown := table.rows[0]; {
+		case c.name == "masked":
+			if want := fmt.Sprintf(c.words.SellerNumber, 1); shown[0] != want || shown[7] != first {
+				t.Errorf("the first seller is %q, want %s with the code %s", shown, want, first)
+			}
+		case c.masked:
+			if shown[0] != first || !strings.Contains(c.page, "<h1>"+c.words.Title+" – "+first) {
+				t.Errorf("the seller is %q, want %s, also in the title", shown, first)
+			}
+		default:
+			name := cmp.Or(ask(t, c.db, "SELECT max(seller_name), 0 FROM bi_sellers WHERE seller_email = '"+first+"'")[0].name, c.words.NoSeller)
+			if shown[0] != name {
+				t.Errorf("the first seller is %q, want %s", shown, name)
 			}
 		}
-		if got, half := number(t, rest[0][column], c.language); math.Abs(got-others) > half*1.000001 {
-			t.Errorf("%s: %s, the marts say %v", rest[0][0], rest[0][column], others)
-		}
 	}
-}
-
-func (c comparison) rankings(t *testing.T) {
-	const figures = `count(*), sum(final_value) AS value, sum(final_value) / (SELECT sum(final_value) FROM bi_requests WHERE ` + ofTop + `), sum(power_kwp),
-		sum(CASE WHEN power_kwp > 0 THEN final_value END) / sum(CASE WHEN final_value IS NOT NULL THEN power_kwp END) / 1000,
-		1 - sum(CASE WHEN original_value IS NOT NULL THEN final_value END) / sum(CASE WHEN final_value IS NOT NULL THEN original_value END)
-		FROM bi_requests WHERE ` + ofTop
-	nameless := map[string][2]string{"pt": {"(sem estado)", "(sem vendedor)"}, "en": {"(no state)", "(no seller)"}}[c.language]
-	total := "SELECT ''," + figures
-	c.ranked(t, c.sections["states"].table(t, 0), "SELECT coalesce(freight_state, company_state) AS state, "+figures+" GROUP BY state ORDER BY value DESC", total, nameless[0])
-	c.ranked(t, c.sections["sellers"].table(t, 0), "SELECT max(seller_name), "+figures+" GROUP BY seller_email ORDER BY value DESC", total, nameless[1])
-
-	// By state bi_revenue_month says the same.
-	state := c.sections["states"].table(t, 0).rows[0]
-	sameRow(t, c.language, state[:3], ask(t, c.db, fmt.Sprintf(`SELECT '', sum(orders), sum(final_value) FROM bi_revenue_month
-		WHERE month BETWEEN '%s' AND '%s' AND state = '%s'`, firstOfTop, lastShown, state[0]))[0].numbers...)
-}
-
-func (c comparison) manufacturers(t *testing.T) {
 	for i, kind := range []string{"module", "inverter"} {
-		where := " FROM bi_items WHERE " + ofTop + " AND product_type = '" + kind + "'"
-		figures := "sum(quantity), sum(total_price) AS value, sum(total_price) / (SELECT sum(total_price)" + where + ")"
+		of := " FROM bi_items WHERE deal_class = 'won' AND product_type = '" + kind + "' AND " + c.within(c.from, c.to)
+		figures := "sum(quantity), sum(total_price), sum(total_price) / (SELECT sum(total_price)" + of + ")"
 		if kind == "module" {
 			figures += ", sum(power_kwp)"
 		}
-		nameless := map[string]string{"pt": "(fora do catálogo)", "en": "(not in the catalogue)"}[c.language]
-		c.ranked(t, c.sections["manufacturers"].table(t, i), "SELECT manufacturer, "+figures+where+" GROUP BY manufacturer ORDER BY value DESC",
-			"SELECT '', "+figures+where, nameless)
-	}
-}
-
-// median is worked out here in the plain way.
-func median(list []float64) float64 {
-	if len(list) == 0 {
-		return math.NaN()
-	}
-	slices.Sort(list)
-	return (list[(len(list)-1)/2] + list[len(list)/2]) / 2
-}
-
-func (c comparison) status(t *testing.T) {
-	order := map[string]string{"pt": "Pedido", "en": "Order"}[c.language]
-	type key struct {
-		order  bool
-		status string
-	}
-	open, ended, unobserved := map[key][]float64{}, map[key][]float64{}, map[key]float64{}
-	for _, a := range ask(t, c.db, "SELECT deal_status, request_type = 'order', is_open, is_inferred, days FROM bi_status_duration") {
-		k := key{a.numbers[0] == 1, a.name}
-		if a.numbers[1] == 1 {
-			open[k] = append(open[k], a.numbers[3])
-		} else {
-			ended[k] = append(ended[k], a.numbers[3])
-			unobserved[k] += a.numbers[2]
+		if len(askAny(t, c.db, "SELECT '', 1"+of)) == 0 {
+			return // one section for both
 		}
-	}
-	seen := 0
-	for _, row := range c.sections["status"].table(t, 0).rows {
-		k := key{row[1] == order, row[0]}
-		seen += len(open[k]) + len(ended[k])
-		sameRow(t, c.language, append([]string{row[0]}, row[2:]...),
-			float64(len(open[k])), median(open[k]), float64(len(ended[k])), median(ended[k]), unobserved[k])
-	}
-	if all := int(ask(t, c.db, "SELECT '', count(*) FROM bi_status_duration")[0].numbers[0]); seen != all {
-		t.Errorf("the lines are about %d stays of %d", seen, all)
-	}
-	for i, days := range []string{"days_to_order", "days_to_billing", "days_in_all"} {
-		var list []float64
-		for _, a := range ask(t, c.db, "SELECT '', "+days+" FROM bi_lead_time WHERE substr(order_date, 1, 7) BETWEEN '"+firstOfTop+"' AND '"+lastShown+"'") {
-			if !math.IsNaN(a.numbers[0]) {
-				list = append(list, a.numbers[0])
-			}
-		}
-		sameRow(t, c.language, c.sections["status"].table(t, 1).rows[i], float64(len(list)), median(list))
-	}
-}
-
-func (c comparison) stock(t *testing.T) {
-	classes := make([][2]float64, 6)
-	for _, a := range ask(t, c.db, "SELECT '', days_of_cover, current < minimum FROM bi_stock WHERE days_of_cover IS NOT NULL") {
-		i, _ := slices.BinarySearch([]float64{0, 15, 30, 60, 90}, a.numbers[0])
-		classes[i][0]++
-		if a.numbers[1] == 1 {
-			classes[i][1]++
-		}
-	}
-	for i, row := range c.sections["stock"].table(t, 0).rows {
-		sameRow(t, c.language, row, classes[i][0], classes[i][1])
-	}
-	for i, ordered := range []string{
-		"days_of_cover > 0 ORDER BY days_of_cover, sold_90d DESC, s.product_code, center_code LIMIT 15",
-		"days_of_cover = 0 ORDER BY sold_90d DESC, s.product_code, center_code LIMIT 10",
-	} {
-		want := ask(t, c.db, `SELECT e.name || '|' || s.center_code || '|' || s.product_code, days_of_cover, max(0, current - coalesce(reserved, 0)), minimum, sold_30d, sold_90d
-			FROM bi_stock AS s JOIN equipments AS e USING (equipment_key) WHERE `+ordered)
-		rows := c.sections["stock"].table(t, 1+i).rows
-		if len(rows) != len(want) {
-			t.Fatalf("%d lines, want %d", len(rows), len(want))
-		}
-		for i, row := range rows {
-			if got := row[0] + "|" + row[6] + "|" + row[7]; got != want[i].name {
-				t.Errorf("line %d is %s, want %s", i+1, got, want[i].name)
-			}
-			sameRow(t, c.language, row[:6], want[i].numbers...)
-		}
-	}
-}
-
-func (c comparison) freshness(t *testing.T) {
-	rows := c.sections["freshness"].table(t, 0).rows
-	want := map[string][]string{ // the clock stands at 15:00 UTC, which is noon there
-		"pt": {"pedidos", "10/03/2026 12:00", "10/03/2026 12:00", "10/03/2026 12:00", "ok", "0"},
-		"en": {"orders", "2026-03-10 12:00", "2026-03-10 12:00", "2026-03-10 12:00", "ok", "0"},
-	}[c.language]
-	if len(rows) != len(schema.Streams) || !slices.Equal(rows[0], want) {
-		t.Errorf("%q, want a line for each stream, of which the first is %q", rows, want)
+		c.ranked(t, "manufacturers", i, "SELECT manufacturer, "+figures+of+" GROUP BY 1 ORDER BY 1", 1, figures+of, c.words.NoMaker)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"strings"
 	"time"
 
 	"solarmirror/cmd/internal/charts"
@@ -12,51 +13,80 @@ import (
 // page is what the template shows.
 type page struct {
 	Words    words
+	Title    string // with the restriction
 	CSS      template.CSS
 	Made     string   // when, and of which platform
 	Complete string   // up to when the mirror holds everything
-	Warnings []string // why the figures may not be what they seem
+	Warnings []string // why the figures may mislead
 	Period   string   // of the cards
+	Compared string   // with which days
 	Cards    []card
 	Sections []section
-	Money    string // what the figures are in
+	Money    string // units
 }
 
-// card is one figure at the head of the page.
-type card struct{ Name, Value string }
-
-// section is one question. Where Empty is not "", it is all there is to say.
+// section answers one question. Where Empty is not "", it is all there is to say.
 type section struct {
 	ID, Title string
-	Lead      string // what is shown, and of which time
+	Answer    string // the figures that matter, in words
+	Lead      string // what is shown, and of which days
 	Empty     string
+	Layout    layout
 	Charts    []charts.Chart
 	Drawn     []template.HTML // the charts
 	Tables    []table
-	Note      string // what to know when reading the figures
+	Note      string // how to read the figures
 }
+
+// layout is how a section uses the width of a large screen and of paper; a class of the style sheet.
+type layout string
+
+// The layouts.
+const (
+	rows   layout = ""       // charts side by side above the tables; on paper beside them
+	beside layout = "beside" // charts beside the tables
+	pair   layout = "pair"   // half the width, two sections side by side
+	tall   layout = "tall"   // pair on a screen, beside on paper
+	list   layout = "list"   // tables of the whole width
+)
 
 // table is a table of the page. Its first column names the row.
 type table struct {
 	Caption string
-	Folded  bool // shows the caption only, until it is opened or printed
+	Folded  bool // a screen shows the caption only, until it is opened
+	Quiet   bool // the heading above says enough: the caption is for screen readers
+	Screen  bool // left out on paper, where its chart says enough
 	Columns []column
 	Rows    [][]string
 	Total   []string // nil: none
+	More    string   // what is left out
 }
 
-// Short says whether the table shall stay whole on paper.
-func (t table) Short() bool { return len(t.Rows) <= 15 }
+// Short reports whether the table shall stay whole on paper.
+func (t table) Short() bool { return len(t.Rows) <= 30 }
 
 type column struct {
 	Name  string
 	Words bool // text, not numbers
 }
 
+// cell is one value of a column.
+type cell struct {
+	column
+	First bool // names the row
+	Text  string
+}
+
+// Cell returns the cell of a row.
+func (c column) Cell(i int, text string) cell { return cell{c, i == 0, text} }
+
 // newPage puts the figures into words.
 func newPage(f *figures, o Options) (*page, error) {
 	l := local{words: wordsOf(o.Language), Language: o.Language, zone: o.Zone}
-	p := &page{Words: l.words, CSS: template.CSS(charts.CSS + pageCSS), Money: fmt.Sprintf(l.Money, o.Zone), Warnings: l.warnings(f)}
+	p := &page{
+		Words: l.words, Title: l.title(f), CSS: template.CSS(charts.CSS + pageCSS),
+		Money: fmt.Sprintf(l.Money, o.Zone), Warnings: l.warnings(f),
+	}
 	p.Made = fmt.Sprintf(l.Made, l.moment(o.Now))
 	if f.Platform != "" {
 		p.Made = fmt.Sprintf(l.MadeOf, l.moment(o.Now), f.Platform)
@@ -64,11 +94,14 @@ func newPage(f *figures, o Options) (*page, error) {
 	if through := f.completeThrough(); !through.IsZero() {
 		p.Complete = fmt.Sprintf(l.Complete, l.moment(through))
 	}
-	p.Period, p.Cards = l.cards(f)
-	for _, make := range []func(*figures) section{
-		l.revenue, l.funnel, l.discounts, l.makers, l.states, l.sellers, l.stay, l.stock, l.freshness,
+	if err := l.addCards(p, f); err != nil {
+		return nil, err
+	}
+	for _, write := range []func(*figures) section{
+		l.revenue, l.margins, l.funnel, l.pipeline, l.payments, l.discounts, l.freight, l.prices,
+		l.makers, l.states, l.sellers, l.stay, l.stock, l.freshness,
 	} {
-		s := make(f)
+		s := write(f)
 		for _, c := range s.Charts {
 			c.Language, c.Tabled = o.Language, true
 			html, err := c.HTML()
@@ -80,6 +113,32 @@ func newPage(f *figures, o Options) (*page, error) {
 		p.Sections = append(p.Sections, s)
 	}
 	return p, nil
+}
+
+// title names the report and its restriction.
+func (l local) title(f *figures) string {
+	parts := []string{l.Title}
+	if f.Restriction.Seller != "" {
+		parts = append(parts, l.sellerName(f, f.Restriction.Seller))
+	}
+	if f.State != "" {
+		parts = append(parts, f.State)
+	}
+	switch last := l.day(f.lastDay()); {
+	case f.Since != "":
+		parts = append(parts, fmt.Sprintf(l.Between, l.day(f.Since), last))
+	case f.Until != "":
+		parts = append(parts, fmt.Sprintf(l.UpTo, last))
+	}
+	return strings.Join(parts, " – ")
+}
+
+// sellerName is the name of a seller by e-mail address; where it is not known, the address.
+func (l local) sellerName(f *figures, email string) string {
+	if name := f.SellerNames[email]; name != "" {
+		return name
+	}
+	return email
 }
 
 // completeThrough is up to when the mirror holds everything of all streams; zero if it does of none.
@@ -110,85 +169,4 @@ func (l local) warnings(f *figures) (list []string) {
 		}
 	}
 	return list
-}
-
-// cards are the figures of the last months; none where nothing was sold.
-func (l local) cards(f *figures) (period string, list []card) {
-	p := f.lastMonths(monthsOfTop)
-	var all sales
-	for _, m := range f.Months {
-		if p.holds(m.Name) {
-			all = all.add(m.Of)
-		}
-	}
-	if !all.exists() {
-		return "", nil
-	}
-	var of cohort
-	for _, c := range f.Cohorts {
-		if p.holds(c.Name) {
-			of = of.add(c.Of)
-		}
-	}
-	return l.between(l.LastMonths, p), []card{
-		{l.CardOrders, l.count(all.Orders)}, {l.CardValue, l.number(all.Value, 0)}, {l.CardPower, l.number(all.Power, 0)},
-		{l.CardPrice, l.number(all.valuePerWp(), 2)}, {l.CardReduction, l.percent(all.reduction(), 1)}, {l.CardConversion, l.percent(of.conversion(), 1)},
-	}
-}
-
-// local writes values as a language does.
-type local struct {
-	words
-	charts.Language
-	zone *time.Location
-}
-
-// unknown stands for a value nobody knows.
-const unknown = "–"
-
-func (l local) number(v float64, decimals int) string {
-	if math.IsNaN(v) {
-		return unknown
-	}
-	return l.Number(v, decimals)
-}
-
-func (l local) percent(share float64, decimals int) string {
-	if math.IsNaN(share) {
-		return unknown
-	}
-	return l.Percent(share, decimals)
-}
-
-func (l local) count(n int64) string { return l.Number(float64(n), 0) }
-
-// moment is in the platform's time zone; the zero time has not come yet.
-func (l local) moment(t time.Time) string {
-	if t.IsZero() {
-		return l.Never
-	}
-	return t.In(l.zone).Format(l.Moment)
-}
-
-// month writes a month given as YYYY-MM.
-func (l local) month(month string) string {
-	t, err := time.Parse(monthForm, month)
-	if err != nil {
-		return month
-	}
-	return fmt.Sprintf(l.MonthLong, l.Months[t.Month()-1], t.Year())
-}
-
-// shortMonth does so with less room.
-func (l local) shortMonth(month string) string {
-	t, err := time.Parse(monthForm, month)
-	if err != nil {
-		return month
-	}
-	return fmt.Sprintf(l.MonthShort, l.Months[t.Month()-1], t.Year()%100)
-}
-
-// between fills the ends of a period into a text.
-func (l local) between(text string, p period) string {
-	return fmt.Sprintf(text, l.month(p.first), l.month(p.last))
 }

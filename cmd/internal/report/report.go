@@ -1,24 +1,35 @@
-// Package report writes the sales report: one HTML page with the answers that sales, purchasing and management ask for, without SQL.
+// Package report writes the sales report: one HTML page that answers the questions of sales,
+// purchasing and management without SQL.
 //
 // # Model
 //
-// The figures are read from the marts (bi_*) in one snapshot, so that they fit each other, and become a page of sections: words, charts
-// and, for every chart, a table with the same values. The page needs no network and no JavaScript: charts are SVG of package charts,
-// the style sheet stands in it, and a Content-Security-Policy lets it load nothing. It can be sent by e-mail, opened from a disk and printed; tables that
-// are folded away on a screen are open on paper.
+// The figures are read in one snapshot of the marts (bi_*), so that they agree with one another.
+// They become a page of sections; each has one answer in words, charts, and tables with every value
+// of the charts. The page loads nothing: charts are SVG, the style sheet is inside, there is no
+// script, and a Content-Security-Policy forbids the rest. So it can be mailed, opened from a disk
+// and printed.
 //
-// Today is the day the marts were brought up to (_marts.as_of), not that of the clock, so that "the last 12 months" and what sold in the last 90 days end on
-// one day. Series by month show up to 24 months, those without a sale as zero; what lies before, after or at no date has a line of
-// its own, and so the total is that of the mart.
+// A [Restriction] limits the page to a seller, a state or a range of days. Orders count on the day
+// of the order, budgets on the day of their creation. Sections about the catalogue (stock, prices)
+// and the streams cannot be restricted to sellers or states, and say so. Figures without a
+// restriction are those of the summaries (bi_revenue_month, bi_margin, …); they are computed from
+// the facts because the summaries do not carry every restriction.
 //
-// Money has no currency sign: the platform states none. Power is kWp, as [marts] power_unit read it. A value nobody knows is a dash, which is not zero.
-// Sellers are named by name; customers are counted and not named.
+// Today is the day of the marts (_marts.as_of), not that of the clock, so that all sections end on
+// the same day. Cards and rankings show the last 12 months, the running one included, and cards
+// compare them with the same days one year earlier. Series show up to 24 months; older, later and
+// undated orders have lines of their own, so that a total is that of the mart.
+//
+// Money has no currency sign, because the platform states no currency. Power is in kWp. An unknown
+// value is a dash, which is not zero. Customers are counted, never named. Sellers have names; in a
+// masked copy they have numbers, in order of value.
 package report
 
 import (
 	"bufio"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -29,17 +40,22 @@ import (
 	"solarmirror/store"
 )
 
-// Options are what a report depends on besides the mirror.
+// Options are the parameters of a report.
 type Options struct {
-	Language charts.Language
-	Zone     *time.Location // of the times shown: the platform's
-	Now      time.Time      // when the report is made
-	FileMode fs.FileMode    // of a new file; [publish.MaskedMode] where the mirror is a masked copy
+	Language    charts.Language
+	Zone        *time.Location // the platform's, for times
+	Now         time.Time      // when the report is made
+	FileMode    fs.FileMode    // of a new file; [publish.MaskedMode] where the mirror is a masked copy
+	Restriction Restriction
 }
 
-// Write writes the report on a mirror. A mirror without records gives a report that says so.
+// Write writes the report on a mirror. For a mirror without records the report says so. A
+// restriction that makes no sense for the data is a [*RestrictionError].
 func Write(ctx context.Context, w io.Writer, mirror *store.Mirror, o Options) error {
 	f, err := read(ctx, mirror, o)
+	if refused := (*RestrictionError)(nil); errors.As(err, &refused) {
+		return refused
+	}
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}

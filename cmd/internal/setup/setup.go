@@ -1,6 +1,6 @@
 // Package setup builds the objects that commands work with from the configuration: the platform's
-// client, the sync engine, the mirror opened for writing, the outbox, its pusher, and the published
-// copy.
+// client, the sync engine, the mirror opened for writing, the outbox, its pusher, the published
+// copy, and the alerts.
 //
 // A setting that cannot be used, such as a missing key file, is a [config.Error], which decides the
 // exit code. [Mirror] and [WithPusher] hold the lock of the file they write until the work ends.

@@ -83,6 +83,8 @@ var (
 	jobRunning = describe("job_running", "1 while a job runs, else 0.", "job")
 	jobSkips   = describe("job_skips_total", "Times a job was due while it was still running or waiting.", "job")
 	jobPanics  = describe("job_panics_total", "Times a job ended by a defect of the program.", "job")
+
+	incidents = describe("open_incidents", "Incidents that are open, as the alerts tell of them, by cause.", "cause")
 )
 
 // collector reads a snapshot at each scrape.
@@ -141,6 +143,11 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		gauge(walBytes, float64(s.files.WAL))
 		if s.files.FreeKnown {
 			gauge(freeBytes, float64(s.files.Free))
+		}
+	}
+	if c.site.Incidents != nil {
+		for cause, n := range c.site.Incidents() {
+			gauge(incidents, float64(n), cause)
 		}
 	}
 	for _, j := range c.site.Jobs() {

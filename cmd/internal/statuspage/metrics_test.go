@@ -18,7 +18,9 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fill(t)
-	metrics := get(t, New(w.options()), "/metrics").Body.String()
+	o := w.options()
+	o.Incidents = func() map[string]int { return map[string]int{"platform": 1, "disk": 0} }
+	metrics := get(t, New(o), "/metrics").Body.String()
 	for _, want := range []string{
 		`solarmirror_build_info{goversion="go1.`, `revision="abcdef0",version="v1.2.3"} 1`, `solarmirror_mirror_readable 1`,
 		`solarmirror_stream_freshness_seconds{stream="orders"} 240`, `solarmirror_stream_freshness_seconds{stream="budgets"} 18000`,
@@ -35,7 +37,7 @@ func TestMetrics(t *testing.T) {
 		`solarmirror_job_last_success_timestamp_seconds{job="sync"} ` + at(now.Add(-3*time.Minute)),
 		`solarmirror_job_last_failure_timestamp_seconds{job="push"} ` + at(now.Add(-4*time.Second)),
 		`solarmirror_stream_last_success_timestamp_seconds{stream="orders"} ` + at(now.Add(-199*time.Second)),
-		`go_goroutines`, `process_resident_memory_bytes`,
+		`solarmirror_open_incidents{cause="platform"} 1`, `solarmirror_open_incidents{cause="disk"} 0`, `go_goroutines`, `process_resident_memory_bytes`,
 	} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("no %s", want)

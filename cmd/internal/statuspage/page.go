@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"math"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -131,12 +130,6 @@ func tone(state any) string {
 	return "muted"
 }
 
-// quoted is what stands in quotation marks, where our errors repeat other people's words.
-var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*(?:"|\\?$)`)
-
-// withoutQuotes leaves other people's words out.
-func withoutQuotes(text string) string { return quoted.ReplaceAllString(text, `"…"`) }
-
 // streamView is a stream in words.
 type streamView struct {
 	store.Freshness
@@ -211,7 +204,7 @@ const shownRuns = 10
 func (v *view) Runs() []runView {
 	list := make([]runView, 0, shownRuns)
 	for _, e := range v.entries[:min(len(v.entries), shownRuns)] {
-		list = append(list, runView{Entry: e, Error: withoutQuotes(e.Error)})
+		list = append(list, runView{Entry: e, Error: words.WithoutQuotes(e.Error)})
 	}
 	return list
 }

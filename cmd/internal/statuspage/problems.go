@@ -3,10 +3,10 @@ package statuspage
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"solarmirror/cmd/internal/words"
 	"solarmirror/store"
 	"solarmirror/store/outbox"
 )
@@ -112,30 +112,17 @@ func (v *view) faults() []*fault {
 	}
 	for _, s := range v.streams {
 		if t, lasts := v.troubles[s.Stream.Name]; lasts {
-			f := of(withoutQuotes(t.cause))
+			f := of(words.WithoutQuotes(t.cause))
 			f.troubles = append(f.troubles, t)
 		}
 	}
 	for _, e := range v.lastOfEach() {
 		if e.Outcome == store.Failed || e.Outcome == store.Partial {
-			f := of(causeOf(e.Error))
+			f := of(words.CauseOf(e.Error))
 			f.runs = append(f.runs, e)
 		}
 	}
 	return list
-}
-
-// request is how an error names a request, what came of it, and how often it was tried.
-var request = regexp.MustCompile(`(?:GET|POST) \S+: (.*?) \(\d+ attempts?\)`)
-
-// causeOf is the cause in the error of a run: what came of its request, or all of its first line.
-func causeOf(text string) string {
-	text = withoutQuotes(text)
-	if found := request.FindStringSubmatch(text); found != nil {
-		return found[1]
-	}
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }
 
 // tell makes one problem of a fault, and names the streams that are behind because of it.

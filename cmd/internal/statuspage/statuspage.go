@@ -54,6 +54,7 @@ type Options struct {
 	Jobs       func() []schedule.Status // how the jobs stand; nil: there is no worker
 	Readers    map[string][]string      // the names of the jobs that read each stream
 	Requests   *Requests                // the requests to the platform; nil: none are counted
+	Incidents  func() map[string]int    // how many are open, by cause; nil: nobody watches
 	StaleAfter time.Duration            // age of a stream that the page warns of; 0: 2 hours
 	Zone       *time.Location           // of the times and days on the page; nil: UTC
 	Version    string                   // of this program

@@ -325,14 +325,3 @@ func TestNothingToLookAt(t *testing.T) {
 		t.Error(page)
 	}
 }
-
-func TestWithoutQuotes(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		`plain`: `plain`, `a "b" c "d"`: `a "…" c "…"`, `saying "it \"is\" Ana"; more`: `saying "…"; more`, `cut "off Ana`: `cut "…"`, `cut "off\`: `cut "…"`,
-	} {
-		if got := withoutQuotes(text); got != want {
-			t.Errorf("withoutQuotes(%s) = %s, want %s", text, got, want)
-		}
-	}
-}

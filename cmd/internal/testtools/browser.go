@@ -219,7 +219,7 @@ func (b *Browser) Print(url string) []byte {
 	defer tab.close()
 	tab.show(url, View{Width: 800, Height: 600, Paper: true})
 	var printed struct{ Data []byte }
-	b.decode(tab.do("Page.printToPDF", map[string]any{"paperWidth": 8.27, "paperHeight": 11.69}), &printed)
+	b.decode(tab.do("Page.printToPDF", map[string]any{"preferCSSPageSize": true, "paperWidth": 8.27, "paperHeight": 11.69}), &printed)
 	return printed.Data
 }
 

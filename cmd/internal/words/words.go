@@ -1,9 +1,10 @@
-// Package words formats durations, sizes, times and paths for people. Every command and the status page
-// use it, so that they all show the same format.
+// Package words formats durations, sizes, times, paths and the causes of errors for people. Every command, the
+// status page and the alerts use it, so that they all show the same format.
 package words
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -58,4 +59,32 @@ func Known(t time.Time) *time.Time {
 		return nil
 	}
 	return &t
+}
+
+// quoted is what stands in quotation marks, where our errors repeat other people's words.
+var quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*(?:"|\\?$)`)
+
+// WithoutQuotes leaves other people's words out of the text of an error.
+func WithoutQuotes(text string) string { return quoted.ReplaceAllString(text, `"…"`) }
+
+// request is how an error names a request, what came of it, and how often it was tried.
+var request = regexp.MustCompile(`(?:GET|POST) \S+: (.*?) \(\d+ attempts?\)`)
+
+// CauseOf is the cause in the text of an error, without other people's words: what came of its
+// request, or all of its first line.
+func CauseOf(text string) string {
+	text = WithoutQuotes(text)
+	if found := request.FindStringSubmatch(text); found != nil {
+		return found[1]
+	}
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// Shorten keeps at most the first runes of a text, and marks what was cut.
+func Shorten(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
 }

@@ -24,3 +24,14 @@ func TestAge(t *testing.T) {
 		}
 	}
 }
+
+func TestWithoutQuotes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`plain`: `plain`, `a "b" c "d"`: `a "…" c "…"`, `saying "it \"is\" Ana"; more`: `saying "…"; more`, `cut "off Ana`: `cut "…"`, `cut "off\`: `cut "…"`,
+	} {
+		if got := WithoutQuotes(text); got != want {
+			t.Errorf("WithoutQuotes(%s) = %s, want %s", text, got, want)
+		}
+	}
+}

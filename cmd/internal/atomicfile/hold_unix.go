@@ -1,6 +1,6 @@
 //go:build linux || darwin || freebsd
 
-package report
+package atomicfile
 
 import (
 	"os"
