@@ -19,7 +19,7 @@ import (
 // readerReport is what the scripts of readers print about a file.
 type readerReport struct {
 	Columns []reportedColumn
-	Since   []int // the orders since a day, by each way of passing the day that store/README.md recommends
+	Since   []int // orders since a day, by each way of passing it that store/README.md recommends
 }
 
 type reportedColumn struct {
@@ -29,8 +29,8 @@ type reportedColumn struct {
 	First, Last         string  // of dates and times, in the form of the file
 }
 
-// readAndCompare runs a script with a file and a day, and compares its report with the file. typesOf are the reader's types for
-// a declared one.
+// readAndCompare runs a script with a file and a day, and compares its report with the file.
+// typesOf are the reader's types for a declared one.
 func readAndCompare(t *testing.T, cmd *exec.Cmd, file string, typesOf func(schema.Type) []string) {
 	t.Helper()
 	day := strings.TrimSpace(ownAnswer(t, file, "SELECT ifnull(max(order_date), '2026-01-01') FROM bi_requests"))
@@ -109,7 +109,7 @@ func readWithR(t *testing.T, file string) {
 	})
 }
 
-// betterSQLite reads every table, takes a day as text, and prints what readAndCompare expects. JavaScript gets dates as text too.
+// betterSQLite reads every table and prints a readerReport.
 const betterSQLite = `
 import Database from "better-sqlite3";
 const [file, day] = process.argv.slice(1);

@@ -61,8 +61,9 @@ func Python(t testing.TB, module, debianPackage string) string {
 	return python
 }
 
-// Node returns the command that runs a JavaScript module, given as text, where it can import an npm package. An optional package,
-// which is compiled where its binary cannot be fetched, may be missing whatever TEST_TOOLS says.
+// Node returns the command that runs a JavaScript module, given as text, where it can import an npm
+// package. An optional package, compiled where its binary cannot be fetched, may be missing
+// whatever TEST_TOOLS says.
 func Node(t testing.TB, npmPackage, script string, args ...string) *exec.Cmd {
 	t.Helper()
 	isOptional := listedInNPM(t, npmPackage)
