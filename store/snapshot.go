@@ -17,6 +17,7 @@ type Snapshot struct {
 	conn   *sqlx.Conn
 	path   string
 	layout int64
+	mirror *Mirror // closed with the snapshot; nil when it is the caller's
 }
 
 // Snapshot begins one. Like [Mirror.Query] it can do nothing but read.
@@ -62,22 +63,28 @@ func (s *Snapshot) Close() error {
 		}
 		return err
 	})
-	return errors.Join(err, s.conn.Close())
+	err = errors.Join(err, s.conn.Close())
+	if s.mirror != nil {
+		err = errors.Join(err, s.mirror.Close())
+	}
+	return err
 }
 
 // unguarded runs f without the connection's authorizer, which knows no transactions. Nothing of a caller's is run meanwhile.
 func (s *Snapshot) unguarded(f func() error) error {
-	guard := func(with sqlite.AuthorizerFn) error {
-		return s.conn.Raw(func(conn any) error {
-			registerer, ok := conn.(sqlite.AuthorizerRegisterer)
-			if !ok {
-				return fmt.Errorf("the SQLite driver's %T takes no authorizer", conn)
-			}
-			return registerer.RegisterAuthorizer(with)
-		})
-	}
-	if err := guard(nil); err != nil {
+	if err := s.guard(nil); err != nil {
 		return err
 	}
-	return errors.Join(f(), guard(readsOnly))
+	return errors.Join(f(), s.guard(readsOnly))
+}
+
+// guard sets the connection's authorizer.
+func (s *Snapshot) guard(with sqlite.AuthorizerFn) error {
+	return s.conn.Raw(func(conn any) error {
+		registerer, ok := conn.(sqlite.AuthorizerRegisterer)
+		if !ok {
+			return fmt.Errorf("the SQLite driver's %T takes no authorizer", conn)
+		}
+		return registerer.RegisterAuthorizer(with)
+	})
 }
