@@ -16,14 +16,14 @@ import (
 
 // Limits of the statements of a [Confined].
 const (
-	MaxValue   = 256 << 10 // bytes of a text, a blob or a row that is computed
-	maxSQL     = 100_000   // bytes of a statement
-	maxColumns = 200       // of a result
+	MaxValue   = 64 << 10 // bytes of a text, a blob, a computed row, and of a statement
+	maxColumns = 200      // of a result
 )
 
-// Confined is a [Snapshot] for statements of others: they can take no more memory or time than the
-// caller can bear. No function of SQLite can be interrupted, so that the size of values bounds how
-// long one may work on; [sqlitefile.LimitMemory] bounds the memory of sorting and grouping.
+// Confined is a [Snapshot] for statements of others, which may be meant to take all memory or time.
+// SQLite stops between the steps of a statement, but not inside a function; the longest (trim of one
+// large text by another) takes seconds with values of MaxValue and minutes with ten times as large
+// ones. [sqlitefile.LimitMemory] bounds the memory of sorting and grouping.
 type Confined struct{ *Snapshot }
 
 // OpenConfined opens the file at path as [OpenReadOnly] does, on one connection. A name in double
@@ -39,7 +39,7 @@ func OpenConfined(ctx context.Context, path string) (*Confined, error) {
 	}
 	s.mirror = mirror
 	for limit, value := range map[int]int{
-		sqlite3.SQLITE_LIMIT_LENGTH: MaxValue, sqlite3.SQLITE_LIMIT_SQL_LENGTH: maxSQL, sqlite3.SQLITE_LIMIT_COLUMN: maxColumns,
+		sqlite3.SQLITE_LIMIT_LENGTH: MaxValue, sqlite3.SQLITE_LIMIT_SQL_LENGTH: MaxValue, sqlite3.SQLITE_LIMIT_COLUMN: maxColumns,
 	} {
 		if _, err := sqlite.Limit(s.conn.Conn, limit, value); err != nil {
 			return nil, errors.Join(fmt.Errorf("limit the statements on %s: %w", path, err), s.Close())

@@ -174,17 +174,15 @@ func unknownName(ctx context.Context, c copyFile, sql string, err error) error {
 	if unknown == nil {
 		return err
 	}
-	kind, next := "column", ""
-	if unknown.IsTable {
-		kind, next = "table", "; call list_tables for the tables"
-	}
+	guess := ""
 	if unknown.Nearest != "" {
-		next = fmt.Sprintf("; did you mean %s?", unknown.Nearest) + strings.TrimPrefix(next, ";")
+		guess = fmt.Sprintf("; did you mean %s?", unknown.Nearest)
 	}
-	if !unknown.IsTable {
-		for _, table := range slices.Sorted(maps.Keys(unknown.Columns)) {
-			next += fmt.Sprintf("; %s has: %s", table, strings.Join(unknown.Columns[table], ", "))
-		}
+	if unknown.IsTable {
+		return fmt.Errorf("no such table %s%s; list_tables has all", unknown.Name, guess)
 	}
-	return fmt.Errorf("no such %s %s%s", kind, unknown.Name, next)
+	for _, table := range slices.Sorted(maps.Keys(unknown.Columns)) {
+		guess += fmt.Sprintf("; %s has: %s", table, strings.Join(unknown.Columns[table], ", "))
+	}
+	return fmt.Errorf("no such column %s%s", unknown.Name, guess)
 }

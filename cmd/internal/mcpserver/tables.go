@@ -45,22 +45,23 @@ type table struct {
 }
 
 type column struct {
-	Name        string `json:"name" db:"column_name"`
-	Type        string `json:"type" db:"type" jsonschema:"as declared; DATE and TIMESTAMP are texts that sort, BOOLEAN is 0 or 1"`
-	Unit        string `json:"unit,omitempty" db:"unit"`
-	Label       string `json:"label,omitempty" db:"label_pt" jsonschema:"name for people, in Portuguese"`
-	Description string `json:"description,omitempty" db:"description"`
+	Name        string `json:"name"`
+	Type        string `json:"type" jsonschema:"as declared; DATE and TIMESTAMP are texts that sort, BOOLEAN is 0 or 1"`
+	Unit        string `json:"unit,omitempty"`
+	Label       string `json:"label,omitempty" jsonschema:"name for people, in Portuguese"`
+	Description string `json:"description,omitempty"`
 	RefersTo    string `json:"refers_to,omitempty" jsonschema:"table whose key it holds"`
 }
 
-const columnsSQL = `SELECT d.table_name, d.column_name, d.type, coalesce(d.unit, '') AS unit, coalesce(d.label_pt, '') AS label_pt,
-	coalesce(d.description, '') AS description FROM _columns AS d JOIN sqlite_master AS m ON m.type = 'table' AND m.name = d.table_name
-	ORDER BY d.rowid`
+const columnsSQL = `SELECT t.name AS "table", c.name, coalesce(d.type, c.type) AS type, coalesce(d.unit, '') AS unit,
+	coalesce(d.label_pt, '') AS label, coalesce(d.description, '') AS description
+	FROM sqlite_master AS t JOIN pragma_table_info(t.name) AS c LEFT JOIN _columns AS d ON d.table_name = t.name AND d.column_name = c.name
+	WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY t.name, c.cid`
 
 // readTables reads what the copy's data dictionary says, the tables for analysis first.
 func readTables(ctx context.Context, c copyFile) ([]*table, error) {
 	var list []struct {
-		Table string `db:"table_name"`
+		Table string
 		column
 	}
 	if err := c.Reader().SelectContext(ctx, &list, columnsSQL); err != nil {
@@ -72,12 +73,10 @@ func readTables(ctx context.Context, c copyFile) ([]*table, error) {
 		known := schema.Find(row.Table)
 		if t == nil {
 			t = &table{Name: row.Table}
-			if known != nil {
-				t.Label, t.Description, t.Key = known.Label, known.Doc, known.Key
-			}
 			tables[row.Table] = t
 		}
 		if known != nil {
+			t.Label, t.Description, t.Key = known.Label, known.Doc, known.Key
 			if declared := known.Column(row.Name); declared != nil {
 				row.RefersTo = declared.References()
 			}
