@@ -1,12 +1,16 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/jmoiron/sqlx"
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"solarmirror/store/sqlitefile"
 )
@@ -87,4 +91,100 @@ func (s *Snapshot) guard(with sqlite.AuthorizerFn) error {
 		}
 		return registerer.RegisterAuthorizer(with)
 	})
+}
+
+// Limits of the statements of a [Confined].
+const (
+	MaxValue   = 64 << 10 // bytes of a text, a blob, a computed row, and of a statement
+	maxColumns = 200      // of a result
+)
+
+// Confined is a [Snapshot] for statements of others, which may be meant to take all memory or time.
+// SQLite stops between the steps of a statement, but not inside a function; the longest (trim of one
+// large text by another) takes seconds with values of MaxValue and minutes with ten times as large
+// ones. [sqlitefile.LimitMemory] bounds the memory of sorting and grouping.
+type Confined struct{ *Snapshot }
+
+// OpenConfined opens the file at path as [OpenReadOnly] does, on one connection. A name in double
+// quotes that stands for no column is an error there; elsewhere SQLite takes it for a text.
+func OpenConfined(ctx context.Context, path string) (*Confined, error) {
+	mirror, err := openReadOnly(ctx, path, "&_dqs=0")
+	if err != nil {
+		return nil, err
+	}
+	s, err := mirror.Snapshot(ctx)
+	if err != nil {
+		return nil, errors.Join(err, mirror.Close())
+	}
+	s.mirror = mirror
+	for limit, value := range map[int]int{
+		sqlite3.SQLITE_LIMIT_LENGTH: MaxValue, sqlite3.SQLITE_LIMIT_SQL_LENGTH: MaxValue, sqlite3.SQLITE_LIMIT_COLUMN: maxColumns,
+	} {
+		if _, err := sqlite.Limit(s.conn.Conn, limit, value); err != nil {
+			return nil, errors.Join(fmt.Errorf("limit the statements on %s: %w", path, err), s.Close())
+		}
+	}
+	return &Confined{s}, nil
+}
+
+// Reader is the connection of the snapshot.
+func (c *Confined) Reader() sqlitefile.Querier { return c.conn }
+
+// Answer is the Result of a statement and the columns of tables behind it.
+type Answer struct {
+	*Result
+	Origins []ColumnRef // what each column of the Result is; zero for an expression
+	Reads   []ColumnRef // every column that the statement reads, sorted
+}
+
+// Ask runs one statement that reads, with the errors of [Mirror.Query].
+func (c *Confined) Ask(ctx context.Context, query string) (*Answer, error) {
+	if err := checkOneStatement(query); err != nil {
+		return nil, err
+	}
+	answer, err := c.prepare(query)
+	if err != nil {
+		return nil, queryError(c.path, err)
+	}
+	rows, err := c.conn.QueryxContext(ctx, query)
+	if err != nil {
+		return nil, queryError(c.path, err)
+	}
+	answer.Result, err = newResult(rows, c.path)
+	return answer, err
+}
+
+// prepare has SQLite say what a statement reads, and does not run it.
+func (c *Confined) prepare(query string) (*Answer, error) {
+	read := map[ColumnRef]bool{}
+	err := c.guard(func(action sqlite.AuthorizerActionCode, arg1, arg2, db, by string) sqlite.AuthorizerReturnCode {
+		if action == sqlite.AuthRead && arg2 != "" { // without a column it is count(*)
+			read[ColumnRef{arg1, arg2}] = true
+		}
+		return readsOnly(action, arg1, arg2, db, by)
+	})
+	if err != nil {
+		return nil, err
+	}
+	answer := &Answer{}
+	err = c.conn.Raw(func(conn any) error {
+		describer, ok := conn.(interface {
+			ColumnInfo(query string) ([]sqlite.ColumnInfo, error)
+		})
+		if !ok {
+			return fmt.Errorf("the SQLite driver's %T describes no columns", conn)
+		}
+		columns, err := describer.ColumnInfo(query)
+		for _, column := range columns {
+			answer.Origins = append(answer.Origins, ColumnRef{column.TableName, column.OriginName})
+		}
+		return err
+	})
+	if err := errors.Join(err, c.guard(readsOnly)); err != nil {
+		return nil, err
+	}
+	answer.Reads = slices.SortedFunc(maps.Keys(read), func(a, b ColumnRef) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Column, b.Column))
+	})
+	return answer, nil
 }

@@ -38,9 +38,8 @@ refused, unless --unmasked is given.`,
 			if terminal.Is(a.stdin) {
 				log.Warn().Msg("an AI assistant starts this command; on a terminal it waits for the protocol's messages until Ctrl-D")
 			}
-			log.Info().Str("copy", c.Publish.Path).Bool("unmasked", unmasked).Msg("serving an AI assistant")
 			err = mcpserver.Serve(cmd.Context(), a.stdin, a.stdout, mcpserver.Options{
-				Path: c.Publish.Path, Unmasked: unmasked, Version: buildinfo.Read().Version, Now: time.Now,
+				Path: c.Publish.Path, Unmasked: unmasked, Version: buildinfo.Read().Version, Now: time.Now, Log: log,
 			})
 			if errors.Is(err, mcpserver.ErrNotMasked) {
 				return &usageError{command: cmd.CommandPath(), err: err}

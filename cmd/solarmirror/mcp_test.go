@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"database/sql"
@@ -12,7 +13,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -284,39 +287,60 @@ func assistantSeesFreshness(t *testing.T, r assistantRig) {
 	}
 }
 
-// assistantHearsProtocolOnly ends the server as assistants do, by closing its standard input, in the
-// midst of a statement without end.
+// assistantHearsProtocolOnly ends the server in the midst of a statement without end: as assistants
+// do, by closing its standard input, and by a signal.
 func assistantHearsProtocolOnly(t *testing.T, r assistantRig) {
-	cmd := r.server(t)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out, log bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for _, message := range []string{
-		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`,
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
-		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"query","arguments":{"max_seconds":50,"sql":"` + endless + `"}}}`,
-	} {
-		if _, err := io.WriteString(in, message+"\n"); err != nil {
+	for _, bySignal := range []bool{false, true} {
+		cmd := r.server(t)
+		var log bytes.Buffer
+		cmd.Stderr = &log
+		in, err := cmd.StdinPipe()
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := errors.Join(in.Close(), cmd.Wait()); err != nil {
-		t.Errorf("%v\n%s", err, log.Bytes())
-	}
-	for line := range strings.Lines(out.String()) {
-		var message struct{ JSONRPC string }
-		if err := json.Unmarshal([]byte(line), &message); err != nil || message.JSONRPC != "2.0" {
-			t.Errorf("standard output has %q", line)
+		out, err := cmd.StdoutPipe()
+		if err := errors.Join(err, cmd.Start()); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if !strings.Contains(out.String(), `"id":1`) || !strings.Contains(log.String(), "serving an AI assistant") {
-		t.Errorf("said %s, logged %s", out.Bytes(), log.Bytes())
+		for _, message := range []string{
+			`"id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`,
+			`"method":"notifications/initialized"`,
+			`"id":2,"method":"tools/call","params":{"name":"query","arguments":{"max_seconds":50,"sql":"` + endless + `"}}`,
+			`"id":3,"method":"ping"`,
+		} {
+			if _, err := io.WriteString(in, `{"jsonrpc":"2.0",`+message+"}\n"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var answered []float64
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			var message struct {
+				JSONRPC string
+				ID      float64
+			}
+			if err := json.Unmarshal(lines.Bytes(), &message); err != nil || message.JSONRPC != "2.0" {
+				t.Fatalf("standard output has %q", lines.Bytes())
+			}
+			answered = append(answered, message.ID)
+			switch {
+			case message.ID != 3:
+			case bySignal:
+				err = cmd.Process.Signal(syscall.SIGTERM)
+			default:
+				err = in.Close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		_ = cmd.Wait()
+		want := map[bool]int{false: exitOK, true: exitInterrupted}[bySignal]
+		if code := cmd.ProcessState.ExitCode(); code != want || !cmp.Equal(answered, []float64{1, 3}) || !strings.Contains(log.String(), "serving an AI assistant") {
+			t.Errorf("by a signal %v: exit code %d, want %d; answers %v, logged %s", bySignal, code, want, answered, log.Bytes())
+		}
+		if worked := cmd.ProcessState.UserTime(); worked > 25*time.Second {
+			t.Errorf("by a signal %v: it computed for another %v", bySignal, worked)
+		}
 	}
 }
 

@@ -55,7 +55,10 @@ func addTool[In, Out any](s *server, m *mcp.Server, name, doc string, answer fun
 	})
 }
 
-// within opens the copy and runs f on it, alone. It returns after so many seconds and soon after ctx
+// patience is how long a call waits for a statement that was told to stop.
+const patience = time.Second
+
+// within opens the copy and runs f on it, alone. It returns soon after so many seconds, or after ctx
 // or the server end, even when f does not.
 func (s *server) within(ctx context.Context, seconds int, f func(context.Context, copyFile) error) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
@@ -81,7 +84,7 @@ func (s *server) within(ctx context.Context, seconds int, f func(context.Context
 	select {
 	case err := <-done:
 		return explain(err, seconds)
-	case <-time.After(patienceAtEnd):
+	case <-time.After(patience):
 		return explain(context.DeadlineExceeded, seconds)
 	}
 }
