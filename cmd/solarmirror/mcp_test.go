@@ -397,7 +397,18 @@ func TestAssistantAndPublish(t *testing.T) {
 	r := assistantRig{mirror: filepath.Join(dir, "solarmirror.db"), copy: filepath.Join(dir, "copy.db")}
 	r.config = syncTwice(t, r.mirror)
 	r.publish(t)
+	own := assistantRig{mirror: r.copy}
+	own.change(t, `CREATE TABLE my_cities AS SELECT 'Recife' AS city, 2.5 AS margin; INSERT INTO _columns (table_name, column_name, type, description, label_pt, unit, personal)
+		VALUES ('my_cities', 'margin', 'REAL', 'What is left.', 'Margem', '%', 0)`)
 	a := r.connect(t)
+	var table struct{ Columns []map[string]string }
+	if failed := a.call("describe_table", map[string]any{"table": "my_cities"}, &table); failed != "" {
+		t.Error(failed)
+	}
+	want := []map[string]string{{"name": "city", "type": ""}, {"name": "margin", "type": "REAL", "unit": "%", "label": "Margem", "description": "What is left."}}
+	if d := cmp.Diff(want, table.Columns); d != "" {
+		t.Error(d)
+	}
 	const statement = "SELECT kind, name FROM requests WHERE request_key = 1"
 	if _, failed := a.query(statement); failed != "" {
 		t.Fatal(failed)
