@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,18 +87,21 @@ func assistantChangesNothing(t *testing.T, r assistantRig) {
 		"CREATE VIRTUAL TABLE v USING fts5(a)", "CREATE VIRTUAL TABLE temp.v USING csv(filename='%[2]s')", "ALTER TABLE %[1]s ADD COLUMN x", "CREATE INDEX i ON %[1]s (rowid)",
 		"ATTACH '%[2]s' AS other", "ATTACH DATABASE '%[2]s' AS main", "DETACH main", "VACUUM", "VACUUM INTO '%[2]s'", "VACUUM main INTO '%[2]s'", "REINDEX", "ANALYZE %[1]s",
 		"SELECT readfile('%[2]s')", "SELECT writefile('%[2]s', 'x')", "SELECT load_extension('%[2]s')", "SELECT edit('x')", "SELECT fts3_tokenizer('x', x'00')", "SELECT * FROM fsdir('%[2]s')",
-		"SELECT * FROM %[1]s", "SELECT count(*) FROM %[1]s", "EXPLAIN DELETE FROM %[1]s", "PRAGMA table_info(%[1]s)", "SELECT * FROM sqlite_dbpage",
+		"EXPLAIN DELETE FROM %[1]s",
 		"PRAGMA journal_mode = WAL", "PRAGMA journal_mode(MEMORY)", "PRAGMA main.user_version = 7", "PRAGMA writable_schema = ON", "PRAGMA query_only = OFF", "PRAGMA schema_version = 9",
 		"PRAGMA temp_store_directory = '%[2]s'", "PRAGMA data_store_directory = '%[2]s'", "PRAGMA wal_checkpoint", "PRAGMA optimize", "PRAGMA hard_heap_limit = 0", "PRAGMA trusted_schema = ON",
-		"PRAGMA temp_store = FILE", "PRAGMA cache_spill = 1", "PRAGMA incremental_vacuum", "PRAGMA application_id = 1", "PRAGMA integrity_check(%[1]s)",
+		"PRAGMA temp_store = FILE", "PRAGMA cache_spill = 1", "PRAGMA incremental_vacuum", "PRAGMA application_id = 1",
 		"BEGIN IMMEDIATE", "COMMIT", "ROLLBACK", "SAVEPOINT s", "RELEASE s", "END",
 		"WITH x AS (DELETE FROM %[1]s RETURNING *) SELECT * FROM x", "WITH x AS (SELECT 1) DELETE FROM %[1]s", "SELECT * FROM pragma_journal_mode", "SELECT * FROM pragma_user_version(7)",
 		"UPDATE sqlite_dbpage SET data = zeroblob(4096)", "INSERT INTO dbstat DEFAULT VALUES", "UPDATE sqlite_master SET sql = ''",
 	}
+	harmless := []string{"SELECT * FROM %[1]s", "SELECT count(*) FROM %[1]s", "PRAGMA table_info(%[1]s)", "PRAGMA integrity_check(%[1]s)", "SELECT * FROM sqlite_dbpage"}
 	rapid.Check(t, func(t *rapid.T) {
 		var statements []string
+		refused := false
 		for range rapid.IntRange(1, 2).Draw(t, "statements") {
-			form := rapid.SampledFrom(forms).Draw(t, "form")
+			form := rapid.SampledFrom(slices.Concat(forms, harmless)).Draw(t, "form")
+			refused = refused || slices.Contains(forms, form)
 			text := fmt.Sprintf(form+"%[3]s", rapid.SampledFrom(names).Draw(t, "table"), rapid.SampledFrom(files).Draw(t, "file"), "")
 			for _, edit := range []struct{ from, to string }{{" ", "/**/ "}, {"E", "e"}, {" ", "\n"}, {"(", "( "}} {
 				if rapid.Bool().Draw(t, "disguise") {
@@ -106,11 +110,11 @@ func assistantChangesNothing(t *testing.T, r assistantRig) {
 			}
 			statements = append(statements, text)
 		}
-		joined := strings.Join(statements, rapid.SampledFrom([]string{";", ";;\n", "\x00;", "--\n;"}).Draw(t, "between"))
+		joined := strings.Join(statements, rapid.SampledFrom([]string{";", ";;\n", "--\n;"}).Draw(t, "between"))
 		var got queryResult
 		failed := a.call("query", map[string]any{"sql": joined}, &got)
-		if len(statements) > 1 && failed == "" && !strings.Contains(joined, "\x00") {
-			t.Fatalf("several statements are answered: %q", joined)
+		if failed == "" && (refused || len(statements) > 1) {
+			t.Fatalf("%q is answered: %v", joined, got.Rows)
 		}
 		if strings.Contains(fmt.Sprint(got.Rows), "hunter2") || strings.Contains(fmt.Sprint(got.Rows), "root:") {
 			t.Fatalf("%q reads another file: %v", joined, got.Rows)

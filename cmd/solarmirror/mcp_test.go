@@ -399,15 +399,19 @@ func TestAssistantAndPublish(t *testing.T) {
 	r.publish(t)
 	own := assistantRig{mirror: r.copy}
 	own.change(t, `CREATE TABLE my_cities AS SELECT 'Recife' AS city, 2.5 AS margin; INSERT INTO _columns (table_name, column_name, type, description, label_pt, unit, personal)
-		VALUES ('my_cities', 'margin', 'REAL', 'What is left.', 'Margem', '%', 0)`)
+		VALUES ('my_cities', 'margin', 'REAL', 'What is left.', 'Margem', '%', 0); DROP TABLE IF EXISTS _own_marts;
+		CREATE TABLE _own_marts (table_name TEXT, description TEXT); INSERT INTO _own_marts VALUES ('my_cities', 'Margin by city.')`)
 	a := r.connect(t)
-	var table struct{ Columns []map[string]string }
+	var table struct {
+		Description string
+		Columns     []map[string]string
+	}
 	if failed := a.call("describe_table", map[string]any{"table": "my_cities"}, &table); failed != "" {
 		t.Error(failed)
 	}
 	want := []map[string]string{{"name": "city", "type": ""}, {"name": "margin", "type": "REAL", "unit": "%", "label": "Margem", "description": "What is left."}}
-	if d := cmp.Diff(want, table.Columns); d != "" {
-		t.Error(d)
+	if d := cmp.Diff(want, table.Columns); d != "" || table.Description != "Margin by city." {
+		t.Errorf("%q %s", table.Description, d)
 	}
 	const statement = "SELECT kind, name FROM requests WHERE request_key = 1"
 	if _, failed := a.query(statement); failed != "" {

@@ -58,6 +58,9 @@ const columnsSQL = `SELECT t.name AS "table", c.name, coalesce(d.type, c.type) A
 	FROM sqlite_master AS t JOIN pragma_table_info(t.name) AS c LEFT JOIN _columns AS d ON d.table_name = t.name AND d.column_name = c.name
 	WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY t.name, c.cid`
 
+// ownMarts is the table of the ledger about own marts.
+const ownMarts = "_own_marts"
+
 // readTables reads what the copy's data dictionary says, the tables for analysis first.
 func readTables(ctx context.Context, c copyFile) ([]*table, error) {
 	var list []struct {
@@ -83,9 +86,32 @@ func readTables(ctx context.Context, c copyFile) ([]*table, error) {
 		}
 		t.Columns = append(t.Columns, row.column)
 	}
+	if err := describeOwn(ctx, c, tables); err != nil {
+		return nil, err
+	}
 	return slices.SortedFunc(maps.Values(tables), func(a, b *table) int {
 		return cmp.Or(cmp.Compare(rank(a.Name), rank(b.Name)), cmp.Compare(a.Name, b.Name))
 	}), nil
+}
+
+// describeOwn adds the descriptions of the tables that analysts made.
+func describeOwn(ctx context.Context, c copyFile, tables map[string]*table) error {
+	if tables[ownMarts] == nil {
+		return nil
+	}
+	var list []struct {
+		Name        string
+		Description string
+	}
+	if err := c.Reader().SelectContext(ctx, &list, "SELECT table_name AS name, description FROM "+ownMarts); err != nil {
+		return fmt.Errorf("read the descriptions of own marts: %w", err)
+	}
+	for _, own := range list {
+		if t := tables[own.Name]; t != nil {
+			t.Description = own.Description
+		}
+	}
+	return nil
 }
 
 // rank orders tables by how useful they are for a first question.
