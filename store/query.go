@@ -135,6 +135,22 @@ func countStatements(text string) int {
 	return n
 }
 
+// onlyStatement returns the statement of a text that holds one, without its semicolon.
+func onlyStatement(text string) string {
+	for rest, inside := text, false; len(rest) > 0; {
+		size, content := token(rest)
+		if rest[0] == ';' && inside {
+			return text[:len(text)-len(rest)]
+		}
+		if rest[0] == ';' {
+			text = rest[size:]
+		}
+		inside = inside || content && rest[0] != ';'
+		rest = rest[size:]
+	}
+	return text
+}
+
 // token measures what text begins with: a quoted name or string, a comment, or one byte. content is false for white
 // space and comments.
 func token(text string) (size int, content bool) {

@@ -108,7 +108,8 @@ type Confined struct{ *Snapshot }
 // OpenConfined opens the file at path as [OpenReadOnly] does, on one connection. A name in double
 // quotes that stands for no column is an error there; elsewhere SQLite takes it for a text.
 func OpenConfined(ctx context.Context, path string) (*Confined, error) {
-	mirror, err := openReadOnly(ctx, path, "&_dqs=0")
+	// Without query_only, which refuses temporary tables too.
+	mirror, err := openReadOnly(ctx, path, sqlitefile.DSN(path, []string{"busy_timeout(10000)", "temp_store(MEMORY)"})+"&mode=ro&_dqs=0")
 	if err != nil {
 		return nil, err
 	}
@@ -137,36 +138,57 @@ type Answer struct {
 	Reads   []ColumnRef // every column that the statement reads, sorted
 }
 
-// Ask runs one statement that reads, with the errors of [Mirror.Query].
-func (c *Confined) Ask(ctx context.Context, query string) (*Answer, error) {
+// Ask runs one SELECT, WITH or VALUES and returns at most so many of its rows, with the errors of
+// [Mirror.Query]. The driver interrupts a statement only before its first row; so the rows are
+// computed into a temporary table in memory, and ctx ends that wherever it is.
+func (c *Confined) Ask(ctx context.Context, query string, most int) (*Answer, error) {
 	if err := checkOneStatement(query); err != nil {
 		return nil, err
 	}
-	answer, err := c.prepare(query)
+	answer, columns, err := c.prepare(query)
 	if err != nil {
 		return nil, queryError(c.path, err)
 	}
-	rows, err := c.conn.QueryxContext(ctx, query)
+	compute := fmt.Sprintf("CREATE TEMP TABLE answer AS SELECT * FROM (\n%s\n) LIMIT %d", onlyStatement(query), most)
+	if err := c.guard(readsIntoTemp); err != nil {
+		return nil, err
+	}
+	_, err = c.conn.ExecContext(ctx, compute)
+	if err := errors.Join(err, c.guard(readsOnly)); err != nil {
+		return nil, queryError(c.path, err)
+	}
+	rows, err := c.conn.QueryxContext(ctx, "SELECT * FROM temp.answer ORDER BY rowid")
 	if err != nil {
 		return nil, queryError(c.path, err)
 	}
-	answer.Result, err = newResult(rows, c.path)
-	return answer, err
+	if answer.Result, err = newResult(rows, c.path); err != nil {
+		return nil, err
+	}
+	answer.Columns = columns
+	return answer, nil
+}
+
+// readsIntoTemp lets a statement that only reads be written into a temporary table.
+func readsIntoTemp(action sqlite.AuthorizerActionCode, arg1, arg2, db, by string) sqlite.AuthorizerReturnCode {
+	if db == "temp" && action != sqlite.AuthPragma {
+		return sqlite.AuthorizerOK
+	}
+	return readsOnly(action, arg1, arg2, db, by)
 }
 
 // prepare has SQLite say what a statement reads, and does not run it.
-func (c *Confined) prepare(query string) (*Answer, error) {
+func (c *Confined) prepare(query string) (answer *Answer, columns []ResultColumn, err error) {
 	read := map[ColumnRef]bool{}
-	err := c.guard(func(action sqlite.AuthorizerActionCode, arg1, arg2, db, by string) sqlite.AuthorizerReturnCode {
+	err = c.guard(func(action sqlite.AuthorizerActionCode, arg1, arg2, db, by string) sqlite.AuthorizerReturnCode {
 		if action == sqlite.AuthRead && arg2 != "" { // without a column it is count(*)
 			read[ColumnRef{arg1, arg2}] = true
 		}
 		return readsOnly(action, arg1, arg2, db, by)
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	answer := &Answer{}
+	answer = &Answer{}
 	err = c.conn.Raw(func(conn any) error {
 		describer, ok := conn.(interface {
 			ColumnInfo(query string) ([]sqlite.ColumnInfo, error)
@@ -174,17 +196,18 @@ func (c *Confined) prepare(query string) (*Answer, error) {
 		if !ok {
 			return fmt.Errorf("the SQLite driver's %T describes no columns", conn)
 		}
-		columns, err := describer.ColumnInfo(query)
-		for _, column := range columns {
-			answer.Origins = append(answer.Origins, ColumnRef{column.TableName, column.OriginName})
+		described, err := describer.ColumnInfo(query)
+		for _, d := range described {
+			columns = append(columns, ResultColumn{d.Name, d.DeclType})
+			answer.Origins = append(answer.Origins, ColumnRef{d.TableName, d.OriginName})
 		}
 		return err
 	})
 	if err := errors.Join(err, c.guard(readsOnly)); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	answer.Reads = slices.SortedFunc(maps.Keys(read), func(a, b ColumnRef) int {
 		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Column, b.Column))
 	})
-	return answer, nil
+	return answer, columns, nil
 }

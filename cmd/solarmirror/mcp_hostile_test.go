@@ -27,11 +27,12 @@ func assistantIsLimited(t *testing.T, r assistantRig) {
 	}
 	for statement, want := range map[string]string{
 		endless: "stopped after 1 seconds",
-		"SELECT count(*) FROM requests a, requests b, requests c, requests d, requests e, requests f": "stopped after 1 seconds",
+		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i = 1 OR i < 0": "stopped after 1 seconds",
+		"SELECT count(*) FROM requests a, requests b, requests c, requests d, requests e, requests f":          "stopped after 1 seconds",
 		"SELECT zeroblob(1000000000)":                                       "more than 64 KB",
 		"SELECT printf('%.*c', 1000000000, 'x')":                            "more than 64 KB",
 		"SELECT group_concat(a.id) FROM requests a, requests b, requests c": "more than 64 KB",
-		"WITH RECURSIVE n(i, x) AS (SELECT 1, zeroblob(60000) UNION ALL SELECT i + 1, zeroblob(60000) FROM n LIMIT 2000) SELECT * FROM n ORDER BY x, i": "more than 64 MB of memory",
+		"WITH RECURSIVE n(i, x) AS (SELECT 1, zeroblob(20000) UNION SELECT i + 1, zeroblob(20000) FROM n LIMIT 9000) SELECT count(*) FROM n": "more than 64 MB of memory",
 		"SELECT " + strings.Repeat("1,", 300) + "1":    "too many columns",
 		"SELECT '" + strings.Repeat("x", 70_000) + "'": "more than 64 KB",
 	} {
@@ -54,6 +55,7 @@ func assistantIsLimited(t *testing.T, r assistantRig) {
 		note string
 	}{
 		numbers + "SELECT i FROM n":                                        {7, "Only the first 7 rows"},
+		numbers + "SELECT i FROM n ORDER BY i DESC; -- ;":                  {7, "Only the first 7 rows"},
 		numbers + "SELECT i FROM n LIMIT 7":                                {7, ""},
 		numbers + "SELECT i FROM n LIMIT 8":                                {7, "Only the first 7 rows"},
 		"SELECT printf('%.*c', 3000, 'é')":                                 {1, "1 texts were cut to 2000 characters"},
@@ -95,7 +97,7 @@ func assistantChangesNothing(t *testing.T, r assistantRig) {
 		"WITH x AS (DELETE FROM %[1]s RETURNING *) SELECT * FROM x", "WITH x AS (SELECT 1) DELETE FROM %[1]s", "SELECT * FROM pragma_journal_mode", "SELECT * FROM pragma_user_version(7)",
 		"UPDATE sqlite_dbpage SET data = zeroblob(4096)", "INSERT INTO dbstat DEFAULT VALUES", "UPDATE sqlite_master SET sql = ''",
 	}
-	harmless := []string{"SELECT * FROM %[1]s", "SELECT count(*) FROM %[1]s", "PRAGMA table_info(%[1]s)", "PRAGMA integrity_check(%[1]s)", "SELECT * FROM sqlite_dbpage"}
+	harmless := []string{"SELECT * FROM %[1]s", "SELECT count(*) FROM %[1]s", "SELECT * FROM pragma_table_info('%[1]s')", "VALUES ('%[1]s')", "SELECT * FROM sqlite_dbpage"}
 	rapid.Check(t, func(t *rapid.T) {
 		var statements []string
 		refused := false

@@ -236,6 +236,15 @@ func assistantIsAnswered(t *testing.T, r assistantRig) {
 	if at, _ := got.Rows[0][6].(string); len(at) != len("2026-01-01 00:00:00.000") || got.Rows[0][7] != 0.0 {
 		t.Errorf("a time and a truth value are %v", got.Rows[0][6:])
 	}
+	for statement, want := range map[string][][]any{
+		"; SELECT 2 AS i, 1 AS i UNION ALL SELECT 3, 4 ORDER BY 1 DESC; -- ;":                   {{3.0, 4.0}, {2.0, 1.0}},
+		"VALUES (';'), (2) /* ; */ ;;":                                                          {{";"}, {2.0}},
+		"WITH x(i) AS (VALUES (1), (3), (2)) SELECT i FROM x ORDER BY i DESC LIMIT 2 -- no end": {{3.0}, {2.0}},
+	} {
+		if got, failed := a.query(statement); failed != "" || !cmp.Equal(got.Rows, want) {
+			t.Errorf("%s: %s%v", statement, failed, got.Rows)
+		}
+	}
 	got, failed = a.query("SELECT count(*) AS n FROM requests WHERE name IS NOT NULL OR responsible_email LIKE '%@%'")
 	if failed != "" || got.Rows[0][0] != 0.0 {
 		t.Errorf("%s%v names are there", failed, got.Rows)

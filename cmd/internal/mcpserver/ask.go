@@ -17,7 +17,7 @@ import (
 )
 
 const queryDoc = `Run one SQL statement for SQLite that reads, and return its rows.
-It cannot change anything: only SELECT, WITH … SELECT, VALUES, EXPLAIN and PRAGMA table_info and the like.
+It cannot change anything: only SELECT, WITH … SELECT and VALUES.
 Let SQL do the work (sum, count, GROUP BY, ORDER BY … LIMIT) and ask for few rows: an answer is cut at max_rows, and at 40,000
 bytes, and then says so in note. Texts go in single quotes, names in double quotes. Times are UTC text, "YYYY-MM-DD HH:MM:SS.SSS":
 use the *_date columns for days, and substr(x, 1, 7) or strftime for months.
@@ -66,7 +66,7 @@ type answerColumn struct {
 }
 
 func (s *server) query(ctx context.Context, c copyFile, in queryInput) (queryAnswer, error) {
-	result, err := c.Ask(ctx, in.SQL)
+	result, err := c.Ask(ctx, in.SQL, in.MaxRows+1)
 	if err != nil {
 		return queryAnswer{}, unknownName(ctx, c, in.SQL, err)
 	}
