@@ -31,24 +31,39 @@ type Result struct {
 	path    string
 }
 
+// ColumnRef names a column of a table.
+type ColumnRef struct{ Table, Column string }
+
 // Query runs one statement that reads. It cannot change this database or any other file, whatever the statement: both the
 // file and the connection are read-only, and an authorizer lets nothing through but reading. [ErrNotAQuery] tells
 // that it was turned down, or that the text holds no statement or several.
 func (m *Mirror) Query(ctx context.Context, query string) (*Result, error) {
-	switch n := countStatements(query); {
-	case n == 0:
-		return nil, fmt.Errorf("%w: the text holds no statement", ErrNotAQuery)
-	case n > 1:
-		return nil, fmt.Errorf("%w: one statement at a time, please; this is %d", ErrNotAQuery, n)
+	if err := checkOneStatement(query); err != nil {
+		return nil, err
 	}
 	rows, err := m.read.QueryxContext(ctx, query)
-	if refused(err) {
-		return nil, fmt.Errorf("%w: the mirror can only be read from here (%w)", ErrNotAQuery, err)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("query: %w", sqlitefile.Explain(m.path, err))
+		return nil, queryError(m.path, err)
 	}
 	return newResult(rows, m.path)
+}
+
+func checkOneStatement(query string) error {
+	switch n := countStatements(query); {
+	case n == 0:
+		return fmt.Errorf("%w: the text holds no statement", ErrNotAQuery)
+	case n > 1:
+		return fmt.Errorf("%w: one statement at a time, please; this is %d", ErrNotAQuery, n)
+	}
+	return nil
+}
+
+// queryError explains the driver's error about a statement.
+func queryError(path string, err error) error {
+	if refused(err) {
+		return fmt.Errorf("%w: the mirror can only be read from here (%w)", ErrNotAQuery, err)
+	}
+	return fmt.Errorf("query: %w", sqlitefile.Explain(path, err))
 }
 
 func newResult(rows *sqlx.Rows, path string) (*Result, error) {
@@ -80,11 +95,8 @@ func (r *Result) Rows() iter.Seq2[[]any, error] {
 				return
 			}
 		}
-		switch err := r.rows.Err(); {
-		case refused(err):
-			yield(nil, fmt.Errorf("%w: the mirror can only be read from here (%w)", ErrNotAQuery, err))
-		case err != nil:
-			yield(nil, fmt.Errorf("query: %w", sqlitefile.Explain(r.path, err)))
+		if err := r.rows.Err(); err != nil {
+			yield(nil, queryError(r.path, err))
 		}
 	}
 }
@@ -121,6 +133,22 @@ func countStatements(text string) int {
 		text = text[size:]
 	}
 	return n
+}
+
+// onlyStatement returns the statement of a text that holds one, without its semicolon.
+func onlyStatement(text string) string {
+	for rest, inside := text, false; len(rest) > 0; {
+		size, content := token(rest)
+		if rest[0] == ';' && inside {
+			return text[:len(text)-len(rest)]
+		}
+		if rest[0] == ';' {
+			text = rest[size:]
+		}
+		inside = inside || content && rest[0] != ';'
+		rest = rest[size:]
+	}
+	return text
 }
 
 // token measures what text begins with: a quoted name or string, a comment, or one byte. content is false for white
