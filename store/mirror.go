@@ -137,7 +137,7 @@ func (m *Mirror) start(ctx context.Context) error {
 	if err := m.migrate(ctx, found); err != nil {
 		return err
 	}
-	if m.read, err = openReaders(m.path); err != nil {
+	if m.read, err = openReaders(readerDSN(m.path)); err != nil {
 		return err
 	}
 	if err := m.catchUpIndices(ctx); err != nil {
@@ -150,10 +150,14 @@ func (m *Mirror) start(ctx context.Context) error {
 //
 // Errors: [sqlitefile.ErrNoDatabase], [sqlitefile.ErrNotMirror], [*sqlitefile.NewerError], [*sqlitefile.OlderError], [sqlitefile.ErrCorrupt], [sqlitefile.ErrIO], [sqlitefile.ErrNoAccess], [sqlitefile.ErrBusy].
 func OpenReadOnly(ctx context.Context, path string) (*Mirror, error) {
+	return openReadOnly(ctx, path, readerDSN(path))
+}
+
+func openReadOnly(ctx context.Context, path, dsn string) (*Mirror, error) {
 	if err := sqlitefile.MustExist(path); err != nil {
 		return nil, err
 	}
-	read, err := openReaders(path)
+	read, err := openReaders(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("open mirror %s: %w", path, err)
 	}
@@ -306,10 +310,14 @@ func (m *Mirror) Log() *zerolog.Logger { return &m.log }
 // Reader is the pool of read-only connections.
 func (m *Mirror) Reader() *sqlx.DB { return m.read }
 
+func readerDSN(path string) string {
+	return sqlitefile.DSN(path, sqlitefile.ReaderPragmas) + "&mode=ro"
+}
+
 // openReaders returns a pool of connections that can do nothing but read: not to the file, and, by the authorizer, not
 // to any other either.
-func openReaders(path string) (*sqlx.DB, error) {
-	connector, err := sqlite.NewConnector(sqlitefile.DSN(path, sqlitefile.ReaderPragmas) + "&mode=ro")
+func openReaders(dsn string) (*sqlx.DB, error) {
+	connector, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, err
 	}

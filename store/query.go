@@ -31,6 +31,9 @@ type Result struct {
 	path    string
 }
 
+// ColumnRef names a column of a table.
+type ColumnRef struct{ Table, Column string }
+
 // Query runs one statement that reads. It cannot change this database or any other file, whatever the statement: both the
 // file and the connection are read-only, and an authorizer lets nothing through but reading. [ErrNotAQuery] tells
 // that it was turned down, or that the text holds no statement or several.
@@ -39,11 +42,8 @@ func (m *Mirror) Query(ctx context.Context, query string) (*Result, error) {
 		return nil, err
 	}
 	rows, err := m.read.QueryxContext(ctx, query)
-	if refused(err) {
-		return nil, fmt.Errorf("%w: the mirror can only be read from here (%w)", ErrNotAQuery, err)
-	}
 	if err != nil {
-		return nil, fmt.Errorf("query: %w", sqlitefile.Explain(m.path, err))
+		return nil, queryError(m.path, err)
 	}
 	return newResult(rows, m.path)
 }
@@ -57,6 +57,14 @@ func OneStatement(query string) error {
 		return fmt.Errorf("%w: one statement at a time, please; this is %d", ErrNotAQuery, n)
 	}
 	return nil
+}
+
+// queryError explains the driver's error about a statement.
+func queryError(path string, err error) error {
+	if refused(err) {
+		return fmt.Errorf("%w: the mirror can only be read from here (%w)", ErrNotAQuery, err)
+	}
+	return fmt.Errorf("query: %w", sqlitefile.Explain(path, err))
 }
 
 func newResult(rows *sqlx.Rows, path string) (*Result, error) {
@@ -88,11 +96,8 @@ func (r *Result) Rows() iter.Seq2[[]any, error] {
 				return
 			}
 		}
-		switch err := r.rows.Err(); {
-		case refused(err):
-			yield(nil, fmt.Errorf("%w: the mirror can only be read from here (%w)", ErrNotAQuery, err))
-		case err != nil:
-			yield(nil, fmt.Errorf("query: %w", sqlitefile.Explain(r.path, err)))
+		if err := r.rows.Err(); err != nil {
+			yield(nil, queryError(r.path, err))
 		}
 	}
 }
@@ -129,6 +134,22 @@ func countStatements(text string) int {
 		text = text[size:]
 	}
 	return n
+}
+
+// onlyStatement returns the statement of a text that holds one, without its semicolon.
+func onlyStatement(text string) string {
+	for rest, inside := text, false; len(rest) > 0; {
+		size, content := token(rest)
+		if rest[0] == ';' && inside {
+			return text[:len(text)-len(rest)]
+		}
+		if rest[0] == ';' {
+			text = rest[size:]
+		}
+		inside = inside || content && rest[0] != ';'
+		rest = rest[size:]
+	}
+	return text
 }
 
 // token measures what text begins with: a quoted name or string, a comment, or one byte. content is false for white
@@ -210,7 +231,7 @@ func (m *Mirror) ComputeRows(ctx context.Context, query string, f func(*Computed
 	if _, err := sqlite.Limit(conn.Conn, sqlite3.SQLITE_LIMIT_LENGTH, maxComputedValue); err != nil {
 		return err
 	}
-	if err := authorize(conn, readsAndComputes); err != nil {
+	if err := authorize(conn, readsIntoTemp); err != nil {
 		return err
 	}
 	_, err = conn.ExecContext(ctx, "CREATE TEMP TABLE computed AS "+query)
@@ -246,12 +267,4 @@ func (c *Computed) Rows(ctx context.Context) iter.Seq2[[]any, error] {
 			yield(nil, sqlitefile.Explain(c.path, err))
 		}
 	}
-}
-
-// readsAndComputes lets a statement write temporary tables, besides reading.
-func readsAndComputes(action sqlite.AuthorizerActionCode, arg1, arg2, database, view string) sqlite.AuthorizerReturnCode {
-	if database == "temp" && action != sqlite.AuthPragma {
-		return sqlite.AuthorizerOK
-	}
-	return ReadsOnly(action, arg1, arg2, database, view)
 }

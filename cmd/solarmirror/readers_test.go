@@ -40,6 +40,7 @@ func TestReaders(t *testing.T) {
 	}
 	for name, reader := range map[string]func(t *testing.T, file string){
 		"odbc": readWithODBC, "sqlite3": readWithShell, "summaries": readSummaries, "pandas": readWithPandas, "duckdb": readWithDuckDB,
+		"jdbc": readWithJDBC, "r": readWithR, "node": readWithNode, "libreoffice": readWithOffice,
 	} {
 		t.Run(name+"/full", func(t *testing.T) { t.Parallel(); reader(t, full) })
 		t.Run(name+"/masked", func(t *testing.T) { t.Parallel(); reader(t, masked) })

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -8,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/BurntSushi/toml"
 
 	"solarmirror/cmd/internal/testtools"
 )
@@ -52,7 +55,7 @@ func TestRecipes(t *testing.T) {
 		t.Run(r.heading+"/"+r.language, func(t *testing.T) { kitchen.cook(t, r) })
 		done[r.language]++
 	}
-	for _, language := range []string{"sh", "sql", "odbc", "powerquery", "python", "duckdb"} {
+	for _, language := range []string{"sh", "sql", "odbc", "powerquery", "python", "duckdb", "json", "toml"} {
 		if done[language] == 0 {
 			t.Errorf("no recipe in %s: the fences are no longer found", language)
 		}
@@ -87,6 +90,8 @@ func (k kitchen) cook(t *testing.T, r recipe) {
 		printed = k.connect(t, texts[1], texts[2])
 	case "duckdb":
 		printed = k.duckDB(t, r.text)
+	case "json", "toml":
+		printed = k.assistant(t, r)
 	case "console":
 		t.Skip("a program that runs until it is stopped")
 	default:
@@ -148,6 +153,41 @@ func (k kitchen) connect(t *testing.T, connection, query string) string {
 	}
 	const script = "import pyodbc, sys\nfor row in pyodbc.connect(sys.argv[1]).execute(sys.argv[2]): print(*row)"
 	return k.run(t, exec.Command(testtools.Python(t, "pyodbc", "python3-pyodbc"), "-c", script, here, query))
+}
+
+// assistant starts the server that an assistant's configuration names, on this machine, and returns
+// the names of its tools.
+func (k kitchen) assistant(t *testing.T, r recipe) (tools string) {
+	t.Helper()
+	decode := json.Unmarshal
+	if r.language == "toml" {
+		decode = toml.Unmarshal
+	}
+	type server struct {
+		Command string
+		Args    []string
+		Env     map[string]string
+	}
+	var lists map[string]map[string]server
+	if err := decode([]byte(r.text), &lists); err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range lists {
+		s := list["solarmirror"]
+		if !regexp.MustCompile(`[/\\]solarmirror(\.exe)?$`).MatchString(s.Command) || s.Env["SOLARMIRROR_PUBLISH_PATH"] == "" {
+			t.Fatalf("%+v", s)
+		}
+		cmd := assistantRig{copy: k.published}.server(t)
+		cmd.Args = append(cmd.Args[:1], s.Args...)
+		listed, err := assistantRig{}.connectTo(t, cmd).ListTools(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tool := range listed.Tools {
+			tools += tool.Name + "\n"
+		}
+	}
+	return tools
 }
 
 // duckDB runs statements one after another and prints the rows of the last.

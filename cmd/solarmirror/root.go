@@ -85,6 +85,7 @@ func newRootCommand(a *app) *cobra.Command {
 		newRunsCommand(a),
 		newDoctorCommand(a),
 		newQueryCommand(a),
+		newMCPCommand(a),
 		newExportCommand(a),
 		newReportCommand(a),
 		newRejectsCommand(a),

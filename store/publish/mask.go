@@ -37,15 +37,23 @@ const pseudonymRemark = " In this copy: a pseudonym, the same in every table."
 // ModeOf returns the mode of a new file made from the database that q reads: [MaskedMode] for a
 // masked copy, else private, where 0 is 0600.
 func ModeOf(ctx context.Context, q sqlitefile.Querier, private fs.FileMode) (fs.FileMode, error) {
-	var masked bool
-	err := q.GetContext(ctx, &masked, "SELECT EXISTS (SELECT * FROM _columns WHERE description LIKE ?)", "%"+pseudonymRemark)
-	if err != nil {
-		return 0, fmt.Errorf("look whether personal data is masked: %w", err)
-	}
-	if masked {
+	masked, err := Masked(ctx, q)
+	switch {
+	case err != nil:
+		return 0, err
+	case masked:
 		return MaskedMode, nil
 	}
 	return cmp.Or(private, 0o600), nil
+}
+
+// Masked reports whether the database that q reads is a masked copy.
+func Masked(ctx context.Context, q sqlitefile.Querier) (masked bool, err error) {
+	err = q.GetContext(ctx, &masked, "SELECT EXISTS (SELECT * FROM _columns WHERE description LIKE ?)", "%"+pseudonymRemark)
+	if err != nil {
+		return false, fmt.Errorf("look whether personal data is masked: %w", err)
+	}
+	return masked, nil
 }
 
 // SQL functions that compute masked columns. ?1 is the key, ?2 is KeepExtra, see parameters.

@@ -105,8 +105,8 @@ func isMasked(ctx context.Context, path string) bool {
 		return false
 	}
 	defer db.Close()
-	mode, err := ModeOf(ctx, db, 0o600)
-	return err == nil && mode == MaskedMode
+	masked, err := Masked(ctx, db)
+	return err == nil && masked
 }
 
 // checkReplaceable returns an error unless path is free or has a published copy. A published copy

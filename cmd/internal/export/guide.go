@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/xuri/excelize/v2"
+
+	"solarmirror/schema"
 )
 
 // guideName is the first sheet of a workbook. It says what the others mean, and how fresh they are.
@@ -110,7 +112,7 @@ func (b *book) guideFreshness(ctx context.Context, g *guide, o WorkbookOptions) 
 // masked copy says there what it holds in place of personal data.
 func (b *book) guideTables(ctx context.Context, g *guide) error {
 	descriptions := map[[2]string]string{}
-	for row, err := range b.source.query(ctx, "SELECT table_name, column_name, description FROM _columns") {
+	for row, err := range b.source.query(ctx, "SELECT table_name, column_name, description_pt FROM _columns") {
 		if err != nil {
 			return err
 		}
@@ -120,7 +122,7 @@ func (b *book) guideTables(ctx context.Context, g *guide) error {
 	g.line(true, "Abas")
 	g.line(true, "Aba", "Conteúdo", "Linhas", "", "", "Descrição")
 	for _, t := range b.tables {
-		g.line(false, strings.Join(t.sheets, ", "), t.Label, t.rows, "", "", t.Doc)
+		g.line(false, strings.Join(t.sheets, ", "), t.Label, t.rows, "", "", schema.Portuguese.Text(t.Doc))
 	}
 	g.line(false)
 	g.line(true, "Colunas")
@@ -134,7 +136,7 @@ func (b *book) guideTables(ctx context.Context, g *guide) error {
 			if c.Personal {
 				personal = "sim"
 			}
-			g.line(false, t.sheets[0], t.headings[i], c.Name, c.Unit, personal, cmp.Or(descriptions[[2]string{t.Name, c.Name}], c.Description))
+			g.line(false, t.sheets[0], t.headings[i], c.Name, schema.Portuguese.Text(c.Unit), personal, descriptions[[2]string{t.Name, c.Name}])
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ func TestWorkbookMemory(t *testing.T) {
 	t.Parallel()
 	few, many := memoryOfWorkbook(t, testsize.Fewer(10_000)), memoryOfWorkbook(t, testsize.Fewer(300_000))
 	t.Logf("%d KiB, then %d KiB", few, many)
-	if many > few+12<<10 {
+	if many > few+24<<10 { // the rows themselves are more than 40 MiB
 		t.Errorf("%d KiB became %d KiB", few, many)
 	}
 }

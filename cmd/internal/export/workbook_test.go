@@ -204,7 +204,7 @@ func TestWorkbookHoldsEveryMart(t *testing.T) {
 	text := strings.Join(guide, "\n")
 	for _, line := range []string{
 		"exportados em 10/03/2026 12:00.", "\norçamentos|", "\nbi_items|Itens dos negócios|",
-		"\nbi_requests|Potência (kWp)|power_kwp|kWp|não|" + schema.BiRequests.Column("power_kwp").Doc,
+		"\nbi_requests|Potência (kWp)|power_kwp|kWp|não|" + schema.Portuguese.Text(schema.BiRequests.Column("power_kwp").Doc),
 		"\nbi_requests|Vendedor: e-mail|seller_email||sim|",
 		"\nbi_freshness|Completo até (America/Sao_Paulo)|complete_through|America/Sao_Paulo|não|",
 	} {

@@ -27,7 +27,7 @@ var Formats = []string{"table", "csv", "json", "json-array"}
 func Print(ctx context.Context, w io.Writer, mirror *store.Mirror, sql, format string) error {
 	result, err := mirror.Query(ctx, sql)
 	if err != nil {
-		return suggest(ctx, mirror, sql, err)
+		return suggest(ctx, mirror.Reader(), sql, err)
 	}
 	defer result.Close()
 	names := make([]string, len(result.Columns))
@@ -163,24 +163,29 @@ func printJSONArray(w io.Writer, names []string, result *store.Result) error {
 	return err
 }
 
-// jsonObject builds the object itself, because marshaling a map would lose the column order. An
-// infinite number is null, because JSON has none.
+// JSONValue is a value of a result as JSON can have it: bytes as text, and null for an infinite
+// number.
+func JSONValue(v any) any {
+	switch typed := v.(type) {
+	case []byte:
+		return terminal.Plain(typed)
+	case float64:
+		if math.IsInf(typed, 0) {
+			return nil
+		}
+	}
+	return v
+}
+
+// jsonObject builds the object itself, because marshaling a map would lose the column order.
 func jsonObject(names []string, row []any) (string, error) {
 	var members strings.Builder
 	for i, v := range row {
-		switch typed := v.(type) {
-		case []byte:
-			v = terminal.Plain(typed)
-		case float64:
-			if math.IsInf(typed, 0) {
-				v = nil
-			}
-		}
 		name, err := json.Marshal(names[i])
 		if err != nil {
 			return "", err
 		}
-		value, err := json.Marshal(v)
+		value, err := json.Marshal(JSONValue(v))
 		if err != nil {
 			return "", fmt.Errorf("column %s: %w", names[i], err)
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"solarmirror/cmd/internal/config"
-	"solarmirror/store"
+	"solarmirror/store/sqlitefile"
 )
 
 var (
@@ -16,39 +16,52 @@ var (
 	sqlWord     = regexp.MustCompile(`\w+`)
 )
 
-const namesSQL = `SELECT t.name, c.name FROM sqlite_master AS t JOIN pragma_table_info(t.name) AS c
+const namesSQL = `SELECT t.name AS "table", c.name AS "column" FROM sqlite_master AS t JOIN pragma_table_info(t.name) AS c
 	WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY t.name, c.cid`
 
-// suggest adds to SQLite's error about an unknown table or column a near one, if there is one. The
-// columns are those of the tables that the statement names.
-func suggest(ctx context.Context, mirror *store.Mirror, sql string, err error) error {
-	unknown := unknownName.FindStringSubmatch(err.Error())
-	if unknown == nil {
-		return err
+// Unknown is a table or column that a statement names and that does not exist.
+type Unknown struct {
+	IsTable bool
+	Name    string
+	Nearest string              // what was probably meant; "" when nothing is near
+	Columns map[string][]string // of the tables that the statement names, by table
+}
+
+// FindUnknown returns what SQLite's error about a statement does not know; nil for another error.
+// The nearest column is one of the tables that the statement names.
+func FindUnknown(ctx context.Context, q sqlitefile.Querier, sql string, err error) *Unknown {
+	found := unknownName.FindStringSubmatch(err.Error())
+	if found == nil {
+		return nil
 	}
-	result, failed := mirror.Query(ctx, namesSQL)
-	if failed != nil {
-		return err
+	var names []struct{ Table, Column string }
+	if q.SelectContext(ctx, &names, namesSQL) != nil {
+		return nil
 	}
-	defer result.Close()
+	name := strings.Trim(found[2], `"`)
+	u := &Unknown{IsTable: found[1] == "table", Name: name[strings.LastIndex(name, ".")+1:], Columns: map[string][]string{}} // without the table's name or alias
 	words := sqlWord.FindAllString(strings.ToLower(sql), -1)
 	var candidates []string
-	for row, failed := range result.Rows() {
-		if failed != nil {
-			return err
+	for _, n := range names {
+		named := slices.Contains(words, strings.ToLower(n.Table))
+		if named {
+			u.Columns[n.Table] = append(u.Columns[n.Table], n.Column)
 		}
-		table, column := row[0].(string), row[1].(string)
 		switch {
-		case unknown[1] == "table":
-			candidates = append(candidates, table)
-		case slices.Contains(words, table):
-			candidates = append(candidates, column)
+		case u.IsTable:
+			candidates = append(candidates, n.Table)
+		case named:
+			candidates = append(candidates, n.Column)
 		}
 	}
-	name := unknown[2][strings.LastIndex(unknown[2], ".")+1:] // without the table's name or alias
-	nearest := config.Near(name, candidates)
-	if nearest == "" {
-		return err
+	u.Nearest = config.Near(u.Name, candidates)
+	return u
+}
+
+// suggest adds to SQLite's error about an unknown table or column a near one, if there is one.
+func suggest(ctx context.Context, q sqlitefile.Querier, sql string, err error) error {
+	if unknown := FindUnknown(ctx, q, sql, err); unknown != nil && unknown.Nearest != "" {
+		return fmt.Errorf("%w; did you mean %q?", err, unknown.Nearest)
 	}
-	return fmt.Errorf("%w; did you mean %q?", err, nearest)
+	return err
 }

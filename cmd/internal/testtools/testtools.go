@@ -61,12 +61,17 @@ func Python(t testing.TB, module, debianPackage string) string {
 	return python
 }
 
-// Node returns the command that runs a JavaScript module, given as text, where it can import an npm package.
+// Node returns the command that runs a JavaScript module, given as text, where it can import an npm
+// package. An optional package, compiled where its binary cannot be fetched, may be missing
+// whatever TEST_TOOLS says.
 func Node(t testing.TB, npmPackage, script string, args ...string) *exec.Cmd {
 	t.Helper()
-	listedInNPM(t, npmPackage)
+	isOptional := listedInNPM(t, npmPackage)
 	node := Program(t, "node", "nodejs")
 	if _, err := os.Stat(filepath.Join(tools(t), "node_modules", filepath.FromSlash(npmPackage))); err != nil {
+		if isOptional {
+			t.Skipf("needs npm's %s; .ci/tools/install installs it where it can be fetched or compiled", npmPackage)
+		}
 		missing(t, npmPackage, "npm's "+npmPackage)
 	}
 	cmd := exec.Command(node, append([]string{"--input-type=module", "--eval", script, "--"}, args...)...)
@@ -116,19 +121,21 @@ func listedInDebian(t testing.TB, debianPackage string) {
 	}
 }
 
-func listedInNPM(t testing.TB, npmPackage string) {
+func listedInNPM(t testing.TB, npmPackage string) (isOptional bool) {
 	t.Helper()
 	list, err := os.ReadFile(filepath.Join(tools(t), "package.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var wanted struct{ Dependencies map[string]string }
+	var wanted struct{ Dependencies, OptionalDependencies map[string]string }
 	if err := json.Unmarshal(list, &wanted); err != nil {
 		t.Fatal(err)
 	}
-	if wanted.Dependencies[npmPackage] == "" {
+	isOptional = wanted.OptionalDependencies[npmPackage] != ""
+	if wanted.Dependencies[npmPackage] == "" && !isOptional {
 		t.Fatalf("%s is not in .ci/tools/package.json, so .ci/run would not have it: add it there", npmPackage)
 	}
+	return isOptional
 }
 
 // tools is .ci/tools, which is above the package whose test this is: Go runs each test in the directory of its package.

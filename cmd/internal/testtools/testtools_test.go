@@ -1,7 +1,10 @@
 package testtools_test
 
 import (
+	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -39,6 +42,29 @@ func TestMissingProgram(t *testing.T) {
 	t.Setenv("TEST_TOOLS", "all")
 	if v := judge(absent); !strings.Contains(v.failed, "install") {
 		t.Errorf("skipped %q, failed %q; want it failed with what to install", v.skipped, v.failed)
+	}
+}
+
+// TestMissingOptionalPackage: an npm package that could be neither fetched nor compiled fails nothing, any other does.
+func TestMissingOptionalPackage(t *testing.T) {
+	testtools.Program(t, "node", "nodejs")
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module none\n", ".ci/tools/debian.txt": "nodejs\n",
+		".ci/tools/package.json": `{"dependencies": {"left-pad": "1.3.0"}, "optionalDependencies": {"right-pad": "1.0.1"}}`,
+	} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+	t.Setenv("TEST_TOOLS", "all")
+	if v := judge(func(t testing.TB) { testtools.Node(t, "left-pad", "") }); v.failed == "" {
+		t.Errorf("a dependency: skipped %q, want it failed", v.skipped)
+	}
+	if v := judge(func(t testing.TB) { testtools.Node(t, "right-pad", "") }); v.skipped == "" {
+		t.Errorf("an optional one: failed %q, want it skipped", v.failed)
 	}
 }
 
