@@ -16,7 +16,7 @@ import (
 var withoutTable = []string{
 	"backup", "completion bash", "completion fish", "completion powershell", "completion zsh", "config check", "config example", "config show",
 	"demo", // a story around tables that query prints
-	"export", "healthcheck", "help", "init", "marts build", "marts check", "outbox cancel", "outbox keygen", "outbox purge", "outbox resolve", "outbox retry",
+	"export", "healthcheck", "help", "init", "marts build", "marts check", "mcp", "outbox cancel", "outbox keygen", "outbox purge", "outbox resolve", "outbox retry",
 	"publish", "rejects show", "report", "restore", "run", "schema datasette", "schema ddl", "schema markdown", "schema sql", "simulate",
 }
 
