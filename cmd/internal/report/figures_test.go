@@ -136,7 +136,7 @@ func (c comparison) asked(column string) string {
 	if c.r.Since != "" {
 		condition += " AND " + column + " >= '" + c.r.Since + "'"
 	}
-	if c.r.Until != "" {
+	if c.r.Since+c.r.Until != "" {
 		condition += " AND " + column + " <= '" + c.to + "'"
 	}
 	return condition

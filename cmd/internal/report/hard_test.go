@@ -62,7 +62,8 @@ func TestSpellings(t *testing.T) {
 	m := changed(t, "UPDATE request_freights SET address_state = CASE request_key % 4 WHEN 0 THEN 'SP' WHEN 1 THEN 'sp' WHEN 2 THEN 'Sp ' ELSE '' END",
 		"UPDATE request_companies SET address_state = CASE WHEN request_key % 8 < 4 THEN 'são paulo' END",
 		"UPDATE request_payments SET type = CASE WHEN request_key % 2 = 0 THEN '' END, status = CASE WHEN request_key % 3 = 0 THEN '' END",
-		"UPDATE requests SET deal_status = CASE WHEN request_key % 2 = 0 THEN '' END WHERE request_type = 'budget'")
+		"UPDATE requests SET deal_status = CASE WHEN request_key % 2 = 0 THEN '' END WHERE request_type = 'budget'",
+		"UPDATE request_status_history SET deal_status = CASE WHEN request_key % 2 = 0 THEN '' END WHERE request_key IN (SELECT request_key FROM requests WHERE request_type = 'budget')")
 	for _, r := range []Restriction{{}, {State: " sP"}, {State: "São Paulo"}} {
 		sections := parse(t, writeRestricted(t, m, charts.Portuguese, r))
 		for id, table := range map[string]int{"states": 0, "payments": 0, "pipeline": 0} {
@@ -76,6 +77,14 @@ func TestSpellings(t *testing.T) {
 					t.Errorf("%+v: %s has %q twice", r, id, row[0])
 				} else {
 					seen[folded] = true
+				}
+			}
+		}
+		if r == (Restriction{}) {
+			open := ask(t, database(t, m), "SELECT '', count(*) FROM bi_status_duration WHERE request_type = 'budget' AND coalesce(deal_status, '') = '' AND is_open = 1")[0]
+			for _, row := range sections["status"].table(t, 0).rows {
+				if row[0] == portuguese.NoStatus && row[1] == portuguese.Budget {
+					sameRow(t, "pt", []string{row[0], row[2]}, open.numbers...)
 				}
 			}
 		}
@@ -149,9 +158,14 @@ func TestFuture(t *testing.T) {
 			}
 		}
 	}
-	page := writeRestricted(t, m, charts.Portuguese, Restriction{Until: "2026-06-30"})
-	if rows := parse(t, page)["revenue"]; !strings.Contains(page, "até 10/03/2026</h1>") || len(rows.tables) > 0 {
-		t.Errorf("a page up to today has orders of later days: %s", rows.text)
+	for title, r := range map[string]Restriction{
+		"até 10/03/2026":          {Until: "2026-06-30"},
+		"01/03/2026 a 10/03/2026": {Since: "2026-03-01"},
+	} {
+		page := writeRestricted(t, m, charts.Portuguese, r)
+		if revenue := parse(t, page)["revenue"]; !strings.Contains(page, title+"</h1>") || len(revenue.tables) > 0 {
+			t.Errorf("%s: it has orders of later days: %s", title, revenue.text)
+		}
 	}
 }
 

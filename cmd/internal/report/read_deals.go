@@ -74,9 +74,9 @@ const (
 func (s *source) readPipeline(ctx context.Context, f *figures) {
 	c := f.where("budget_date", f.bounds(), "deal_class = 'open'")
 	s.each(ctx, `WITH deal AS (
-			SELECT nullif(b.deal_status, '') AS deal_status, b.final_value, b.power_kwp, s.days,
-				row_number() OVER (PARTITION BY nullif(b.deal_status, '') ORDER BY s.days) AS n, count(*) OVER (PARTITION BY nullif(b.deal_status, '')) AS of_all
-			FROM (SELECT request_key, deal_status, final_value, power_kwp FROM bi_requests WHERE `+c.sql+`) AS b
+			SELECT b.deal_status, b.final_value, b.power_kwp, s.days,
+				row_number() OVER (PARTITION BY b.deal_status ORDER BY s.days) AS n, count(*) OVER (PARTITION BY b.deal_status) AS of_all
+			FROM (SELECT request_key, nullif(deal_status, '') AS deal_status, final_value, power_kwp FROM bi_requests WHERE `+c.sql+`) AS b
 			JOIN bi_status_duration AS s ON s.request_key = b.request_key AND s.is_open = 1)
 		SELECT deal_status, count(*), sum(final_value) AS value, sum(power_kwp), `+fmt.Sprintf(medianSQL, "days")+`, max(days)
 		FROM deal GROUP BY 1 ORDER BY value DESC, 1`, func(r row) {
@@ -124,7 +124,7 @@ func (s *source) readStays(ctx context.Context, f *figures) {
 		SELECT request_type, deal_status, is_open, is_inferred, days,
 			row_number() OVER (PARTITION BY request_type, deal_status, is_open ORDER BY days) AS n,
 			count(*) OVER (PARTITION BY request_type, deal_status, is_open) AS of_all
-		FROM bi_status_duration WHERE `+c.sql+`)
+		FROM (SELECT request_type, nullif(deal_status, '') AS deal_status, is_open, is_inferred, days FROM bi_status_duration WHERE `+c.sql+`))
 		SELECT request_type, deal_status, is_open, count(*), sum(is_inferred), `+fmt.Sprintf(medianSQL, "days")+`,
 			sum(count(*)) OVER (PARTITION BY request_type, deal_status) AS size
 		FROM ranked GROUP BY 1, 2, 3 ORDER BY request_type, size DESC, deal_status`, func(r row) {

@@ -151,7 +151,9 @@ func (s scope) instants(days span) span {
 // that of the data.
 func (s *source) checkRestriction(ctx context.Context, f *figures) {
 	today := f.today.Format(time.DateOnly)
-	f.Until = min(f.Until, today)
+	if f.Since != "" || f.Until > today {
+		f.Until = min(cmp.Or(f.Until, today), today)
+	}
 	r := f.scope
 	if s.err == nil && r.Since > today {
 		s.err = refuse("--since %s is after %s, the last day of the data; name an earlier day", r.Since, today)
