@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -79,9 +80,21 @@ type cell struct {
 	Text  string
 }
 
-// Long reports whether the text is a name that may break anywhere, so that no column is pushed off
-// the page.
-func (c cell) Long() bool { return utf8.RuneCountInString(c.Text) > 32 }
+// Class lets a long name or number break anywhere, so that it pushes no column off the page.
+func (c cell) Class() string {
+	const inOneLine, inOneWord = 32, 14
+	long := utf8.RuneCountInString(c.Text) > inOneLine ||
+		slices.ContainsFunc(strings.Fields(c.Text), func(word string) bool { return utf8.RuneCountInString(word) > inOneWord })
+	switch {
+	case c.Words && long:
+		return "long"
+	case c.Words:
+		return ""
+	case long:
+		return "number long"
+	}
+	return "number"
+}
 
 // Cell returns the cell of a row.
 func (c column) Cell(i int, text string) cell { return cell{c, i == 0, text} }
