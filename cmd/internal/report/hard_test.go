@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"solarmirror/cmd/internal/charts"
+	"solarmirror/cmd/internal/testtools"
 	"solarmirror/store"
 	"solarmirror/store/marts"
 )
@@ -165,6 +166,22 @@ func TestFuture(t *testing.T) {
 		page := writeRestricted(t, m, charts.Portuguese, r)
 		if revenue := parse(t, page)["revenue"]; !strings.Contains(page, title+"</h1>") || len(revenue.tables) > 0 {
 			t.Errorf("%s: it has orders of later days: %s", title, revenue.text)
+		}
+	}
+}
+
+// TestWidth: long names and large values push nothing off a phone or a sheet of paper.
+func TestWidth(t *testing.T) {
+	t.Parallel()
+	browser := testtools.OpenBrowser(t)
+	name := strings.Repeat("Maria Aparecida ", 4) + strings.Repeat("X", 101)
+	m := changed(t, "UPDATE requests SET responsible_name = '"+name+"', final_value = 1e6 * final_value, original_value = 1e6 * original_value",
+		"UPDATE requests SET deal_status = '"+name+"' WHERE request_type = 'budget'", "UPDATE request_payments SET type = '"+name+"', status = 'requested'")
+	file := filepath.Join(t.TempDir(), "report.html")
+	must(t, WriteFile(t.Context(), file, m, Options{Language: charts.Portuguese, Zone: saoPaulo(t), Now: now}))
+	for _, v := range []testtools.View{{Width: 390, Height: 844}, {Width: 1440, Height: 900}, {Width: paperWidth, Height: 1000, Paper: true}} {
+		if sight := browser.Look("report-wide", "file://"+file, v); sight.ContentWidth > v.Width {
+			t.Errorf("%d pixels: it is %d wide", v.Width, sight.ContentWidth)
 		}
 	}
 }

@@ -82,7 +82,10 @@ type cell struct {
 
 // Class lets a long name or number break anywhere, so that it pushes no column off the page.
 func (c cell) Class() string {
-	const inOneLine, inOneWord = 32, 14
+	inOneLine, inOneWord := 32, 14
+	if !c.Words {
+		inOneWord = 11
+	}
 	long := utf8.RuneCountInString(c.Text) > inOneLine ||
 		slices.ContainsFunc(strings.Fields(c.Text), func(word string) bool { return utf8.RuneCountInString(word) > inOneWord })
 	switch {
