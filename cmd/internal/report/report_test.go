@@ -156,7 +156,7 @@ func TestPartialMonths(t *testing.T) {
 	}
 }
 
-// TestEmptyStates: what is missing is said in words, with no card, chart or table about nothing.
+// TestEmptyStates: what is missing is said in words, with no chart or table about nothing.
 func TestEmptyStates(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
