@@ -20,17 +20,15 @@ const BindLabel = "sqlite3"
 // ReaderPragmas are the pragmas of every connection that only reads.
 var ReaderPragmas = []string{"busy_timeout(10000)", "query_only(ON)", "temp_store(MEMORY)"}
 
-// MustExist returns [ErrNoDatabase] when there is no file at path, and [ErrNotMirror] for a directory. Commands that open a mirror for
+// MustExist returns [ErrNoDatabase] when there is no file at path. Commands that open a mirror for
 // writing but must not create one call it first.
 func MustExist(path string) error {
-	info, err := os.Stat(path)
+	_, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return NoDatabase(path)
 	case err != nil:
 		return fmt.Errorf("open mirror: %w", err)
-	case info.IsDir():
-		return fmt.Errorf("%w: %s is a directory; name a file in it", ErrNotMirror, path)
 	}
 	return nil
 }
