@@ -147,8 +147,8 @@ func (s scope) instants(days span) span {
 	return span{at(days.first, 0), at(days.last, 1)}
 }
 
-// checkRestriction looks whether the data knows what the report is restricted to. No day is later than
-// that of the data.
+// checkRestriction looks whether the data knows what the report is restricted to, and ends it with
+// the day of the data.
 func (s *source) checkRestriction(ctx context.Context, f *figures) {
 	today := f.today.Format(time.DateOnly)
 	if f.Since != "" || f.Until > today {

@@ -86,7 +86,7 @@ func sum(list []group, days span) (all totals) {
 	return all
 }
 
-// byMonth adds up the days of a span by month; those after the last day go to no month, but [later].
+// byMonth adds up the days of a span by month; those after the last day are under [later].
 func byMonth(days []group, within span, last string) (months []group) {
 	for _, day := range days {
 		name := day.name[:min(len(day.name), len(monthForm))]
