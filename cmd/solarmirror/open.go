@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -50,6 +51,9 @@ func (a *app) withSource(ctx context.Context, source string, f func(c config.Con
 		})
 	case config.SourcePublished:
 		source = c.Publish.Path
+	}
+	if info, err := os.Stat(source); err == nil && info.IsDir() {
+		return fmt.Errorf("%w: %s is a directory; name a file in it", sqlitefile.ErrNotMirror, source)
 	}
 	mirror, err := store.OpenReadOnly(ctx, source)
 	if errors.Is(err, sqlitefile.ErrNoDatabase) {

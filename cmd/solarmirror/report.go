@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,6 +50,11 @@ scheduled report looks like the one made by hand.`,
   solarmirror report --out - | ssh www "cat > /srv/www/sales.html"`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, name := range []string{"out", "since", "until", "seller", "state"} {
+				if flag := cmd.Flags().Lookup(name); flag.Changed && strings.TrimSpace(flag.Value.String()) == "" {
+					return &usageError{command: cmd.CommandPath(), err: fmt.Errorf("--%s is empty; give it a value, or leave it out", name)}
+				}
+			}
 			err := a.report(cmd.Context(), f)
 			var refused *report.RestrictionError
 			if errors.As(err, &refused) || errors.Is(err, report.ErrNoFile) || errors.Is(err, report.ErrNoPage) || errors.Is(err, errLanguage) || errors.Is(err, errOpenNothing) {

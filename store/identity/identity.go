@@ -67,12 +67,14 @@ func Plain(value string) string {
 	return value
 }
 
-// TaxForms returns the forms in which texts contain a plain tax number: plain and punctuated.
+// TaxForms returns the forms in which texts contain a plain tax number: plain and punctuated. Another
+// value, such as an address of 14 characters, has one form.
 func TaxForms(plain string) []string {
-	switch len(plain) {
-	case 11:
+	switch {
+	case !taxIDForm.MatchString(plain):
+	case len(plain) == 11:
 		return []string{plain, plain[:3] + "." + plain[3:6] + "." + plain[6:9] + "-" + plain[9:]}
-	case 14:
+	case len(plain) == 14:
 		return []string{plain, plain[:2] + "." + plain[2:5] + "." + plain[5:8] + "/" + plain[8:12] + "-" + plain[12:]}
 	}
 	return []string{plain}

@@ -15,3 +15,15 @@ func TestMasks(t *testing.T) {
 		}
 	}
 }
+
+func TestTaxForms(t *testing.T) {
+	t.Parallel()
+	for plain, want := range map[string]string{
+		"52998224725": "529.982.247-25", "11222333000181": "11.222.333/0001-81",
+		"joao@ab.com.br": "joao@ab.com.br", "ana@uol.com": "ana@uol.com", "": "", "1234": "1234",
+	} {
+		if forms := TaxForms(plain); forms[len(forms)-1] != want {
+			t.Errorf("%q is written %q, want %q", plain, forms, want)
+		}
+	}
+}

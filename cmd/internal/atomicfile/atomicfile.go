@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"solarmirror/store/sqlitefile"
@@ -34,9 +35,10 @@ func Mode(path string, fresh fs.FileMode) (fs.FileMode, error) {
 	}
 }
 
-// Begins reports whether the file at path is missing, empty, or begins with start in small or
-// capital letters.
-func Begins(path, start string) (bool, error) {
+// Begins reports whether the file at path is missing, begins with start in small or capital letters,
+// or is empty and has one of the extensions. An empty file of another name may be a database's lock
+// or log.
+func Begins(path, start string, extensions ...string) (bool, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true, nil
@@ -50,7 +52,10 @@ func Begins(path, start string) (bool, error) {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return false, err
 	}
-	return n == 0 || strings.EqualFold(string(found[:n]), start), nil
+	if n == 0 {
+		return slices.Contains(extensions, strings.ToLower(filepath.Ext(path))), nil
+	}
+	return strings.EqualFold(string(found[:n]), start), nil
 }
 
 // Write replaces the file at path by what write writes.

@@ -57,12 +57,17 @@ func TestWrite(t *testing.T) {
 
 func TestBegins(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "page")
+	path := filepath.Join(t.TempDir(), "page.HTML")
 	for text, want := range map[string]bool{"": true, "<!DOCTYPE HTML>": true, "<!doctype html": true, "<!doc": false, "PK<!doctype html": false} {
 		must(t, os.WriteFile(path, []byte(text), 0o600))
-		if got, err := Begins(path, "<!doctype html"); got != want || err != nil {
+		if got, err := Begins(path, "<!doctype html", ".html", ".htm"); got != want || err != nil {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}
+	}
+	lock := filepath.Join(t.TempDir(), "mirror.db.lock")
+	must(t, os.WriteFile(lock, nil, 0o600))
+	if got, err := Begins(lock, "<!doctype html", ".html", ".htm"); got || err != nil {
+		t.Errorf("an empty lock: %v, %v", got, err)
 	}
 	if got, err := Begins(path+"2", "x"); !got || err != nil {
 		t.Errorf("a missing file: %v, %v", got, err)

@@ -238,7 +238,7 @@ func TestNumbers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ got, want string }{
 		{English.Number(1234567.891, 2), "1,234,567.89"}, {Portuguese.Number(1234567.891, 2), "1.234.567,89"},
-		{English.Number(0.999, 2), "1.00"}, {English.Number(-0.001, 2), "0.00"}, {Portuguese.Number(-1234.5, 1), "-1.234,5"},
+		{English.Number(0.999, 2), "1.00"}, {English.Number(-0.001, 2), "0.00"}, {Portuguese.Number(-1234.5, 1), "−1.234,5"},
 		{English.Number(999.5, 0), "1,000"}, {Portuguese.Percent(0.1234, 1), "12,3%"},
 	} {
 		if c.got != c.want {

@@ -187,7 +187,7 @@ func TestTextsHaveTheirRoom(t *testing.T) {
 
 func TestNumbersOfADrawingHaveTheSameDecimals(t *testing.T) {
 	t.Parallel()
-	decimals := regexp.MustCompile(`^-?[\d,]+(?:\.(\d+))?%?$`)
+	decimals := regexp.MustCompile(`^−?[\d,]+(?:\.(\d+))?%?$`)
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyChart(t)
 		for i := range c.Series {

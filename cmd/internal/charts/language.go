@@ -42,7 +42,7 @@ func (l Language) words() words {
 }
 
 // Number writes v with so many decimals, 0 to 9, thousands apart: 1,234.5 in English, 1.234,5 in
-// Portuguese.
+// Portuguese. A true minus is as wide as a plus.
 func (l Language) Number(v float64, decimals int) string {
 	form := "#,###."
 	if l == Portuguese {
@@ -56,7 +56,7 @@ func (l Language) Number(v float64, decimals int) string {
 	if v == 0 {
 		v = 0 // not −0
 	}
-	return humanize.FormatFloat(form+strings.Repeat("#", decimals), v)
+	return strings.Replace(humanize.FormatFloat(form+strings.Repeat("#", decimals), v), "-", "−", 1)
 }
 
 // Percent writes a share, 1 being the whole, with so many decimals.

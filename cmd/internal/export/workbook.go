@@ -97,11 +97,11 @@ func checkWorkbook(path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return refuse("is a directory; name a file in it, such as %s", filepath.Join(path, "vendas.xlsx"))
 	}
-	if !strings.EqualFold(filepath.Ext(path), ".xlsx") {
+	const workbookExtension, zipped = ".xlsx", "PK"
+	if !strings.EqualFold(filepath.Ext(path), workbookExtension) {
 		return refuse("does not end in .xlsx; name a file such as vendas.xlsx")
 	}
-	const zipped = "PK"
-	switch ours, err := atomicfile.Begins(path, zipped); {
+	switch ours, err := atomicfile.Begins(path, zipped, workbookExtension); {
 	case err != nil:
 		return fmt.Errorf("look at the file to replace: %w", err)
 	case !ours:

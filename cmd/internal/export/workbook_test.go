@@ -430,6 +430,9 @@ func TestWorkbookReplacesOnlyWorkbooks(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(dir, "mirror.xlsx"), copied, 0o644))
 	must(t, os.Mkdir(filepath.Join(dir, "d.xlsx"), 0o755))
+	log := filepath.Join(t.TempDir(), "empty.db-wal")
+	must(t, os.WriteFile(path, nil, 0o600)) // an empty workbook may be replaced, an empty log may not
+	must(t, os.WriteFile(log, nil, 0o600))
 	must(t, write(path, "bi_requests"))
 	for _, tc := range []struct {
 		path, table, want string
@@ -437,6 +440,7 @@ func TestWorkbookReplacesOnlyWorkbooks(t *testing.T) {
 	}{
 		{m.Path(), "", "does not end in .xlsx", true},
 		{filepath.Join(dir, "v.xls"), "", "does not end in .xlsx", true},
+		{log, "", "does not end in .xlsx", true},
 		{dir, "", "is a directory; name a file in it", true},
 		{filepath.Join(dir, "d.xlsx"), "", "is a directory; name a file in it", true},
 		{filepath.Join(dir, "mirror.xlsx"), "", "is there and no Excel file", true},

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"html/template"
 	"math"
 
@@ -10,8 +11,12 @@ import (
 // card is one figure at the head of the page, with that of one year earlier and a line of 12 months.
 type card struct {
 	Name, Value, Change string
+	Running             string // the same of the running month
 	Spark               template.HTML
 }
+
+// Long reports whether the value needs smaller figures on a phone.
+func (c card) Long() bool { return len(c.Value) > 11 }
 
 // headline is a card before it is written.
 type headline struct {
@@ -23,32 +28,28 @@ type headline struct {
 	share       bool // its change is a difference in percentage points
 }
 
-// addCards adds the figures of the days shown; none where nothing was sold.
+// addCards adds the figures of the days shown; none where nothing was ever ordered.
 func (l local) addCards(p *page, f *figures) error {
 	shown := f.shown()
 	sold, lines := sum(f.Orders, shown), sum(f.Lines, shown)
-	if sold.at(orders) == 0 {
+	if len(f.Orders) == 0 {
 		return nil
 	}
 	p.Period = l.between(l.CardsPeriod, shown)
 	earlier := shown.yearEarlier()
-	var soldBefore, linesBefore totals
-	if f.knows(earlier) {
-		soldBefore, linesBefore = sum(f.Orders, earlier), sum(f.Lines, earlier)
-	}
-	if soldBefore.at(orders) == 0 {
-		p.Compared = l.between(l.NotCompared, earlier)
-	} else {
+	soldBefore, linesBefore, comparable := sum(f.Orders, earlier), sum(f.Lines, earlier), f.knows(earlier)
+	p.Compared = l.between(l.NotCompared, earlier)
+	if comparable {
 		p.Compared = l.between(l.Compared, earlier)
 	}
 	last := monthsUpTo(shown.last[:7], monthsOfTop)
 	series := func(days []group) []totals {
-		return newCalendar(byMonth(days, span{last.first, shown.last}), last.last, monthsOfTop).inside
+		return newCalendar(byMonth(days, span{last.first, shown.last}, shown.last), last.last, monthsOfTop).inside
 	}
 	soldMonths, lineMonths := series(f.Orders), series(f.Lines)
 	ofSold := func(name string, decimals int, of func(totals) float64) headline {
 		h := headline{name: name, now: of(sold), before: charts.Missing, months: apply(soldMonths, of), unfinished: f.unfinished(), decimals: decimals}
-		if soldBefore.at(orders) > 0 {
+		if comparable {
 			h.before = of(soldBefore)
 		}
 		return h
@@ -57,11 +58,11 @@ func (l local) addCards(p *page, f *figures) error {
 		name: l.CardMargin, now: marginRate(lines), before: charts.Missing, months: apply(lineMonths, marginRate),
 		unfinished: f.unfinished(), decimals: 1, share: true,
 	}
-	if linesBefore != nil {
+	if comparable {
 		marginCard.before = marginRate(linesBefore)
 	}
 	for _, h := range []headline{
-		ofSold(l.CardValue, 0, measure(value)), ofSold(l.CardOrders, 0, measure(orders)), ofSold(l.CardPower, 0, measure(power)),
+		ofSold(l.CardValue, 0, ofOrders(value)), ofSold(l.CardOrders, 0, measure(orders)), ofSold(l.CardPower, 0, ofOrders(power)),
 		ofSold(l.CardPrice, 2, valuePerWp), marginCard, ofSold(l.CardTicket, 0, averageTicket), l.conversionCard(f),
 	} {
 		c, err := l.card(h, l.shortMonths(last))
@@ -70,13 +71,24 @@ func (l local) addCards(p *page, f *figures) error {
 		}
 		p.Cards = append(p.Cards, c)
 	}
+	if month := f.lastMonth(); f.unfinished() > 0 && month != shown {
+		h := headline{now: ofOrders(value)(sum(f.Orders, month)), before: charts.Missing}
+		if earlier := month.yearEarlier(); f.knows(earlier) {
+			h.before = ofOrders(value)(sum(f.Orders, earlier))
+		}
+		p.Cards[0].Running = fmt.Sprintf("%s: %s, %s", l.monthRow(f, month.last[:7]), l.number(h.now, 0), l.change(h))
+	}
 	return nil
 }
 
-// conversionCard is about the cohorts of the days shown that are old enough.
-func (l local) conversionCard(f *figures) headline {
+// matureMonths are those of the days shown whose cohorts are old enough.
+func (f *figures) matureMonths() span {
 	shown := f.shown()
-	months := span{shown.first[:7], min(shown.last[:7], f.lastMature())}
+	return span{shown.first[:7], min(shown.last[:7], f.lastMature())}
+}
+
+func (l local) conversionCard(f *figures) headline {
+	shown, months := f.shown(), f.matureMonths()
 	h := headline{name: l.CardConversion, now: charts.Missing, before: charts.Missing, decimals: 1, share: true}
 	if months.first <= months.last {
 		h.now = conversion(sum(f.Cohorts, months))
@@ -86,7 +98,7 @@ func (l local) conversionCard(f *figures) headline {
 		h.before = conversion(sum(f.Cohorts, before))
 	}
 	last := monthsUpTo(shown.last[:7], monthsOfTop)
-	calendar := newCalendar(byMonth(f.Cohorts, span{last.first, months.last}), last.last, monthsOfTop)
+	calendar := newCalendar(byMonth(f.Cohorts, span{last.first, months.last}, months.last), last.last, monthsOfTop)
 	h.months = calendar.values(conversion)
 	return h
 }
@@ -94,20 +106,7 @@ func (l local) conversionCard(f *figures) headline {
 // card writes a headline. The labels are those of the last months, of which the series may lack the
 // first.
 func (l local) card(h headline, labels []string) (card, error) {
-	write := func(v float64) string {
-		if h.share {
-			return l.percent(v, h.decimals)
-		}
-		return l.number(v, h.decimals)
-	}
-	c := card{Name: h.name, Value: write(h.now), Change: l.NoComparison}
-	switch {
-	case math.IsNaN(h.now) || math.IsNaN(h.before) || h.before == 0 && !h.share:
-	case h.share:
-		c.Change = l.signed(100*(h.now-h.before), 1) + l.Points + l.Before + write(h.before)
-	default:
-		c.Change = l.signed(100*(h.now/h.before-1), 1) + "%" + l.Before + write(h.before)
-	}
+	c := card{Name: h.name, Value: l.headed(h, h.now), Change: l.change(h)}
 	if len(h.months) < 2 {
 		return c, nil
 	}
@@ -124,6 +123,27 @@ func (l local) card(h headline, labels []string) (card, error) {
 	spark, err := chart.Spark()
 	c.Spark = spark
 	return c, err
+}
+
+func (l local) headed(h headline, v float64) string {
+	if h.share {
+		return l.percent(v, h.decimals)
+	}
+	return l.number(v, h.decimals)
+}
+
+// change compares a headline with the year before. From zero there is no percentage.
+func (l local) change(h headline) string {
+	before := l.Before + l.headed(h, h.before)
+	switch {
+	case math.IsNaN(h.now) || math.IsNaN(h.before):
+		return l.NoComparison
+	case h.share:
+		return l.signed(100*(h.now-h.before), 1) + l.Points + " " + before
+	case h.before == 0:
+		return before
+	}
+	return l.signed(100*(h.now/h.before-1), 1) + "% " + before
 }
 
 // firstName is that of the first group with one.

@@ -23,19 +23,25 @@ func (c comparison) checkFunnel(t *testing.T) {
 	}
 	const figures = "sum(budgets), sum(won), sum(lost), sum(open), sum(cancelled), 1.0 * sum(won) / sum(budgets)"
 	mature := c.mature(t)
-	old := "(SELECT *, cohort_month AS month FROM bi_funnel WHERE " + months + " AND coalesce(cohort_month, '') <= '" + mature + "')"
+	old := "(SELECT *, cohort_month AS month FROM bi_funnel WHERE " + months + " AND cohort_month <= '" + mature + "')"
 	young := "(SELECT *, cohort_month AS month FROM bi_funnel WHERE " + months + " AND cohort_month > '" + mature + "')"
 	index := 0
 	all := c
 	if len(askAny(t, c.db, "SELECT '', 1 FROM "+old)) > 0 {
 		c.last = min(c.last, mature)
 		c.byMonth(t, "funnel", 0, old, figures)
-		a := ask(t, c.db, "SELECT '', 1.0 * sum(won) / sum(budgets), sum(won), sum(budgets) FROM "+old)[0]
-		sameRow(t, c.language, c.answer(t, "funnel", c.words.FunnelAnswer), a.numbers...)
 		index++
+	}
+	shown := c.who() + " AND cohort_month BETWEEN '" + c.from[:7] + "' AND '" + min(c.to[:7], mature) + "'" // as the card
+	if a := ask(t, c.db, "SELECT '', 1.0 * sum(won) / sum(budgets), sum(won), sum(budgets) FROM bi_funnel WHERE "+shown)[0]; a.numbers[2] > 0 {
+		sameRow(t, c.language, c.answer(t, "funnel", c.words.FunnelAnswer)[1:], a.numbers...)
 	}
 	if len(askAny(t, c.db, "SELECT '', 1 FROM "+young)) > 0 {
 		all.byMonth(t, "funnel", index, young, figures)
+		index++
+	}
+	if undated := askAny(t, c.db, "SELECT '', "+figures+" FROM bi_funnel WHERE cohort_month IS NULL AND "+months+" GROUP BY 1"); len(undated) > 0 {
+		sameRow(t, c.language, c.sections["funnel"].table(t, index).rows[0], undated[0].numbers...)
 	}
 	if note := c.sections["funnel"].text; !strings.Contains(note, fmt.Sprintf(" %d d", c.matureDays(t))) {
 		t.Errorf("it does not say after how many days a cohort is old enough: %s", note)
@@ -126,7 +132,18 @@ func (c comparison) checkPayments(t *testing.T) {
 		sameRow(t, c.language, append([]string{"all"}, rows[len(want)][2:4]...), sum.numbers...)
 	}
 	sold := ask(t, c.db, "SELECT '', sum(final_value) FROM bi_requests WHERE deal_class = 'won' AND "+c.asked("order_date"))[0]
-	sameRow(t, c.language, c.answer(t, "payments", c.words.PaymentsAnswer), all.numbers[1], all.numbers[0], all.numbers[1]/sold.numbers[0])
+	gaps := c.answer(t, "payments", c.words.PaymentsAnswer)
+	sameRow(t, c.language, gaps[:4], all.numbers[1], all.numbers[0], all.numbers[1]/sold.numbers[0])
+	of := c.words.OfAllOrders
+	switch {
+	case c.r.Since != "":
+		of = fmt.Sprintf(c.words.OfSoldBetween, c.day(c.from), c.day(c.to))
+	case c.r.Until != "":
+		of = fmt.Sprintf(c.words.OfSoldUpTo, c.day(c.to))
+	}
+	if gaps[4] != of {
+		t.Errorf("the share is that %s, want %s", gaps[4], of)
+	}
 }
 
 // day writes a day as the language does.

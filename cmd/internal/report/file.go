@@ -33,7 +33,7 @@ func WriteFile(ctx context.Context, path string, mirror *store.Mirror, o Options
 	case err != nil:
 		return fmt.Errorf("report: %w", err)
 	}
-	switch page, err := atomicfile.Begins(path, "<!doctype html"); {
+	switch page, err := atomicfile.Begins(path, "<!doctype html", ".html", ".htm"); {
 	case err != nil:
 		return fmt.Errorf("look at the page to replace: %w; name another file with --out", err)
 	case !page:

@@ -3,7 +3,9 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
+	"unicode"
 
 	"solarmirror/cmd/internal/charts"
 )
@@ -42,15 +44,30 @@ func (l local) median(v float64, n int64) string {
 	return l.number(v, 1)
 }
 
-// signed writes a number with its sign; a true minus is as wide as a plus.
+// signed writes a number with its sign.
 func (l local) signed(v float64, decimals int) string {
-	if text := l.Number(math.Abs(v), decimals); v < 0 && text != l.Number(0, decimals) {
-		return "−" + text
-	} else if v > 0 {
-		return "+" + text
-	} else {
-		return text
+	if v > 0 {
+		return "+" + l.Number(v, decimals)
 	}
+	return l.Number(v, decimals)
+}
+
+// many writes a number of things, one or several.
+func (l local) many(n float64, things [2]string) string {
+	if n == 1 {
+		return fmt.Sprintf(things[0], l.number(n, 0))
+	}
+	return fmt.Sprintf(things[1], l.number(n, 0))
+}
+
+// isolated keeps a name that is written from right to left from turning the words around it.
+func isolated(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.In(r, unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana)
+	}) {
+		return "\u2068" + name + "\u2069"
+	}
+	return name
 }
 
 // moment is in the platform's time zone; the zero time has not come yet.
@@ -145,13 +162,9 @@ type measured struct {
 	text func(totals) string
 }
 
-// counted and summed are columns of one of the sums.
-func (l local) counted(name string, i int) measured {
-	return measured{name, func(t totals) string { return l.number(t.at(i), 0) }}
-}
-
-func (l local) summed(name string, i, decimals int) measured {
-	return measured{name, func(t totals) string { return l.number(t.at(i), decimals) }}
+// summed is a column of numbers.
+func (l local) summed(name string, of func(totals) float64, decimals int) measured {
+	return measured{name, func(t totals) string { return l.number(of(t), decimals) }}
 }
 
 // rated is a column of a share.
@@ -185,12 +198,16 @@ func (l local) calendarTable(f *figures, c calendar, caption, first string, colu
 		t.Rows = append(t.Rows, line(l.monthRow(f, month), c.inside[i], columns))
 	}
 	if c.later != nil {
-		t.Rows = append(t.Rows, line(fmt.Sprintf(l.Later, l.month(c.last)), c.later, columns))
+		t.Rows = append(t.Rows, line(fmt.Sprintf(l.Later, l.day(f.lastDay())), c.later, columns))
 	}
 	if c.undated != nil {
 		t.Rows = append(t.Rows, line(l.Undated, c.undated, columns))
 	}
-	t.Total = line(l.Total, c.all(), columns)
+	total := l.Total
+	if c.begin != "" {
+		total = fmt.Sprintf(l.TotalSince, l.month(c.begin))
+	}
+	t.Total = line(total, c.all(), columns)
 	return t
 }
 

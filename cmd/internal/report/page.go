@@ -1,11 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"solarmirror/cmd/internal/charts"
 )
@@ -77,6 +80,25 @@ type cell struct {
 	Text  string
 }
 
+// Class lets a long name or number break anywhere, so that it pushes no column off the page.
+func (c cell) Class() string {
+	inOneLine, inOneWord := 32, 14
+	if !c.Words {
+		inOneWord = 11
+	}
+	long := utf8.RuneCountInString(c.Text) > inOneLine ||
+		slices.ContainsFunc(strings.Fields(c.Text), func(word string) bool { return utf8.RuneCountInString(word) > inOneWord })
+	switch {
+	case c.Words && long:
+		return "long"
+	case c.Words:
+		return ""
+	case long:
+		return "number long"
+	}
+	return "number"
+}
+
 // Cell returns the cell of a row.
 func (c column) Cell(i int, text string) cell { return cell{c, i == 0, text} }
 
@@ -119,7 +141,7 @@ func newPage(f *figures, o Options) (*page, error) {
 func (l local) title(f *figures) string {
 	parts := []string{l.Title}
 	if f.Restriction.Seller != "" {
-		parts = append(parts, l.sellerName(f, f.Restriction.Seller))
+		parts = append(parts, isolated(l.sellerName(f, f.Restriction.Seller)))
 	}
 	if f.State != "" {
 		parts = append(parts, f.State)
@@ -133,12 +155,16 @@ func (l local) title(f *figures) string {
 	return strings.Join(parts, " – ")
 }
 
-// sellerName is the name of a seller by e-mail address; where it is not known, the address.
+// sellerName is the name of a seller by e-mail address, with the address where others have the same
+// name; where no name is known, the address.
 func (l local) sellerName(f *figures, email string) string {
-	if name := f.SellerNames[email]; name != "" {
-		return name
+	name := f.SellerNames[email]
+	for other, same := range f.SellerNames {
+		if name != "" && same == name && other != email {
+			return name + " (" + email + ")"
+		}
 	}
-	return email
+	return cmp.Or(name, email)
 }
 
 // completeThrough is up to when the mirror holds everything of all streams; zero if it does of none.

@@ -6,7 +6,9 @@ import (
 	"math"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"solarmirror/cmd/internal/charts"
 	"solarmirror/store"
@@ -110,10 +112,15 @@ func (s *source) each(ctx context.Context, query string, use func(row), args ...
 // row is one row of a result.
 type row []any
 
-// text is "" for NULL.
+// text is "" for NULL. It lacks the marks by which a name turns the words after it around.
 func (r row) text(i int) string {
 	text, _ := r[i].(string)
-	return text
+	return strings.Map(func(letter rune) rune {
+		if unicode.Is(unicode.Bidi_Control, letter) {
+			return -1
+		}
+		return letter
+	}, text)
 }
 
 // number is Missing for NULL.

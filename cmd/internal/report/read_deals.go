@@ -76,7 +76,7 @@ func (s *source) readPipeline(ctx context.Context, f *figures) {
 	s.each(ctx, `WITH deal AS (
 			SELECT b.deal_status, b.final_value, b.power_kwp, s.days,
 				row_number() OVER (PARTITION BY b.deal_status ORDER BY s.days) AS n, count(*) OVER (PARTITION BY b.deal_status) AS of_all
-			FROM (SELECT request_key, deal_status, final_value, power_kwp FROM bi_requests WHERE `+c.sql+`) AS b
+			FROM (SELECT request_key, nullif(deal_status, '') AS deal_status, final_value, power_kwp FROM bi_requests WHERE `+c.sql+`) AS b
 			JOIN bi_status_duration AS s ON s.request_key = b.request_key AND s.is_open = 1)
 		SELECT deal_status, count(*), sum(final_value) AS value, sum(power_kwp), `+fmt.Sprintf(medianSQL, "days")+`, max(days)
 		FROM deal GROUP BY 1 ORDER BY value DESC, 1`, func(r row) {
@@ -95,7 +95,7 @@ type payments struct {
 // readPayments reads won orders by payment, the highest value first.
 func (s *source) readPayments(ctx context.Context, f *figures) {
 	c := f.where("order_date", f.bounds(), "deal_class = 'won'")
-	s.each(ctx, `SELECT payment_type, payment_status, count(*), sum(final_value) AS value, min(order_date)
+	s.each(ctx, `SELECT nullif(payment_type, ''), nullif(payment_status, ''), count(*), sum(final_value) AS value, min(order_date)
 		FROM bi_requests WHERE `+c.sql+` GROUP BY 1, 2 ORDER BY value DESC, 1, 2`, func(r row) {
 		f.Payments = append(f.Payments, payments{
 			Type: r.text(0), Status: r.text(1), Received: r.text(1) == "received", Sums: totals{r.number(2), r.number(3)}, Oldest: r.text(4),
@@ -124,7 +124,7 @@ func (s *source) readStays(ctx context.Context, f *figures) {
 		SELECT request_type, deal_status, is_open, is_inferred, days,
 			row_number() OVER (PARTITION BY request_type, deal_status, is_open ORDER BY days) AS n,
 			count(*) OVER (PARTITION BY request_type, deal_status, is_open) AS of_all
-		FROM bi_status_duration WHERE `+c.sql+`)
+		FROM (SELECT request_type, nullif(deal_status, '') AS deal_status, is_open, is_inferred, days FROM bi_status_duration WHERE `+c.sql+`))
 		SELECT request_type, deal_status, is_open, count(*), sum(is_inferred), `+fmt.Sprintf(medianSQL, "days")+`,
 			sum(count(*)) OVER (PARTITION BY request_type, deal_status) AS size
 		FROM ranked GROUP BY 1, 2, 3 ORDER BY request_type, size DESC, deal_status`, func(r row) {

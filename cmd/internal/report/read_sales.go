@@ -44,6 +44,20 @@ var ordersSQL = []string{
 	"sum(final_value) FILTER (WHERE deal_class = 'cancelled')",
 }
 
+// ofOrders returns a sum of won or cancelled orders; that of no orders is 0.
+func ofOrders(i int) func(totals) float64 {
+	of := orders
+	if i == cancelledValue {
+		of = cancelled
+	}
+	return func(t totals) float64 {
+		if t.at(of) == 0 {
+			return 0
+		}
+		return t.at(i)
+	}
+}
+
 func valuePerWp(t totals) float64    { return over(t.at(pricedValue), 1000*t.at(pricedPower)) }
 func averageTicket(t totals) float64 { return over(t.at(value), t.at(valued)) }
 func reduction(t totals) float64     { return 1 - over(t.at(reducedTo), t.at(reducedFrom)) }
@@ -58,7 +72,7 @@ func cancelledShare(t totals) float64 {
 func (s *source) readOrders(ctx context.Context, f *figures) {
 	f.Orders = s.groups(ctx, "bi_requests", "order_date", ordersSQL, f.where("order_date", span{}, "is_order = 1"))
 	shown := f.where("order_date", f.shown(), "deal_class = 'won'")
-	f.States = s.groups(ctx, "bi_requests", "state", ordersSQL, shown)
+	f.States = s.groups(ctx, "bi_requests", stateSQL, ordersSQL, shown)
 	f.Sellers = s.groups(ctx, "bi_requests", "seller_email", ordersSQL, shown)
 }
 

@@ -17,8 +17,9 @@
 //
 // Today is the day of the marts (_marts.as_of), not that of the clock, so that all sections end on
 // the same day. Cards and rankings show the last 12 months, the running one included, and cards
-// compare them with the same days one year earlier. Series show up to 24 months; older, later and
-// undated orders have lines of their own, so that a total is that of the mart.
+// compare them with the same period one year earlier; sentences about shares are about these days, or
+// name theirs. Series show up to 24 months; older and undated orders, and those of days to come,
+// have lines of their own, so that a total is that of the mart.
 //
 // Money has no currency sign, because the platform states no currency. Power is in kWp. An unknown
 // value is a dash, which is not zero. Customers are counted, never named. Sellers have names; in a

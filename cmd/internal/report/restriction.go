@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -27,7 +28,10 @@ func refuse(format string, args ...any) error {
 
 // normalized returns r in the spelling of the marts.
 func (r Restriction) normalized() (Restriction, error) {
-	r.Seller, r.State = identity.Plain(r.Seller), strings.ToUpper(strings.TrimSpace(r.State))
+	r.Seller, r.State = identity.Plain(r.Seller), strings.TrimSpace(r.State)
+	if len(r.State) == 2 {
+		r.State = strings.ToUpper(r.State)
+	}
 	for _, day := range []struct{ flag, value string }{{"--since", r.Since}, {"--until", r.Until}} {
 		if _, err := time.Parse(time.DateOnly, day.value); day.value != "" && err != nil {
 			return r, refuse("%s is %q; write a day as YYYY-MM-DD", day.flag, day.value)
@@ -77,12 +81,7 @@ type scope struct {
 func (s scope) bounds() span { return span{s.Since, s.Until} }
 
 // lastDay returns the last day of the report.
-func (s scope) lastDay() string {
-	if today := s.today.Format(time.DateOnly); s.Until == "" || s.Until > today {
-		return today
-	}
-	return s.Until
-}
+func (s scope) lastDay() string { return cmp.Or(s.Until, s.today.Format(time.DateOnly)) }
 
 // shown returns the days of cards and rankings: those asked for, else the last 12 months.
 func (s scope) shown() span {
@@ -109,13 +108,20 @@ type clause struct {
 	args []any
 }
 
+// People write one state as SP, sp and "Sp ".
+const (
+	isSeller = "seller_email = ?"
+	isState  = "trim(state) = ? COLLATE NOCASE"
+	stateSQL = "CASE WHEN length(trim(state)) = 2 THEN upper(trim(state)) ELSE nullif(trim(state), '') END COLLATE NOCASE"
+)
+
 // where returns the condition on the rows of a mart with seller_email and state: the restriction to
 // a seller and a state, the days of the named column, and more conditions. Every query with a
 // restriction has its condition from here.
 func (s scope) where(column string, days span, more ...string) clause {
 	c := clause{sql: strings.Join(append([]string{"true"}, more...), " AND ")}
-	c.and("seller_email = ?", s.Seller)
-	c.and("state = ?", s.State)
+	c.and(isSeller, s.Seller)
+	c.and(isState, s.State)
 	c.and(column+" >= ?", days.first)
 	c.and(column+" <= ?", days.last)
 	return c
@@ -141,22 +147,27 @@ func (s scope) instants(days span) span {
 	return span{at(days.first, 0), at(days.last, 1)}
 }
 
-// checkRestriction looks whether the data knows what the report is restricted to.
+// checkRestriction looks whether the data knows what the report is restricted to, and ends it with
+// the day of the data.
 func (s *source) checkRestriction(ctx context.Context, f *figures) {
+	today := f.today.Format(time.DateOnly)
+	if f.Since != "" || f.Until > today {
+		f.Until = min(cmp.Or(f.Until, today), today)
+	}
 	r := f.scope
-	if today := r.today.Format(time.DateOnly); s.err == nil && r.Since > today {
+	if s.err == nil && r.Since > today {
 		s.err = refuse("--since %s is after %s, the last day of the data; name an earlier day", r.Since, today)
 	}
-	for _, c := range []struct{ column, value, flag, list string }{
-		{"seller_email", r.Seller, "--seller", "SELECT seller_email, seller_name FROM bi_sellers"},
-		{"state", r.State, "--state", "SELECT DISTINCT state FROM bi_requests"},
+	for _, c := range []struct{ is, value, flag, list string }{
+		{isSeller, r.Seller, "--seller", "SELECT seller_email, seller_name FROM bi_sellers"},
+		{isState, r.State, "--state", "SELECT DISTINCT state FROM bi_requests"},
 	} {
 		if c.value == "" {
 			continue
 		}
 		known := false
-		s.each(ctx, fmt.Sprintf("SELECT EXISTS (SELECT 1 FROM bi_requests WHERE %[1]s = ?1) OR EXISTS (SELECT 1 FROM bi_funnel WHERE %[1]s = ?1)", c.column),
-			func(r row) { known = r.count(0) == 1 }, c.value)
+		s.each(ctx, fmt.Sprintf("SELECT EXISTS (SELECT 1 FROM bi_requests WHERE %[1]s) OR EXISTS (SELECT 1 FROM bi_funnel WHERE %[1]s)", c.is),
+			func(r row) { known = r.count(0) == 1 }, c.value, c.value)
 		if s.err != nil || known {
 			continue
 		}

@@ -62,6 +62,7 @@ var hard = []string{
 	"UPDATE requests SET order_created = NULL WHERE request_key IN (SELECT request_key FROM requests WHERE request_type = 'order' ORDER BY request_key LIMIT 1)",
 	"UPDATE requests SET order_created = '2020' || substr(order_created, 5) WHERE request_key IN (SELECT request_key FROM requests WHERE request_type = 'order' ORDER BY request_key LIMIT 3 OFFSET 1)",
 	"UPDATE requests SET order_created = '2026-04-02 12:00:00.000' WHERE request_key IN (SELECT request_key FROM requests WHERE request_type = 'order' ORDER BY request_key LIMIT 2 OFFSET 4)",
+	"UPDATE requests SET order_created = '2026-03-25 12:00:00.000' WHERE request_key IN (SELECT request_key FROM requests WHERE request_type = 'order' ORDER BY request_key LIMIT 2 OFFSET 6)",
 	"UPDATE requests SET order_created = '2026-01' || substr(order_created, 8) WHERE order_created LIKE '2025-12%' OR order_created LIKE '2026-01-01 0%'",
 	"UPDATE requests SET final_value = NULL, total_power = NULL WHERE order_created LIKE '2025-06%'",
 	"UPDATE requests SET responsible_email = NULL, responsible_name = NULL, responsible_surname = NULL WHERE request_key % 11 = 0",
@@ -250,7 +251,7 @@ func number(t *testing.T, cell, language string) (v, half float64) {
 	if language == "pt" {
 		thousands, decimal = ".", ","
 	}
-	plain, percent := strings.CutSuffix(cell, "%")
+	plain, percent := strings.CutSuffix(strings.Replace(cell, "−", "-", 1), "%")
 	plain = strings.Replace(strings.ReplaceAll(plain, thousands, ""), decimal, ".", 1)
 	v, err := strconv.ParseFloat(plain, 64)
 	if err != nil {
@@ -325,14 +326,17 @@ type answer struct {
 	numbers []float64
 }
 
-// monthOf turns the name of a table's line into what months are in the marts: YYYY-MM, "" for none, and "<" or ">" with one.
+// monthOf turns the name of a table's line into what months are in the marts: YYYY-MM, "" for none, "<" with one, and ">" for what is in the future.
 func monthOf(t *testing.T, line, language string) string {
 	t.Helper()
 	line, _, _ = strings.Cut(line, " (") // the days of the month that are shown
-	for prefix, sign := range map[string]string{"Antes de ": "<", "Before ": "<", "Depois de ": ">", "After ": ">"} {
+	for prefix, sign := range map[string]string{"Antes de ": "<", "Before ": "<"} {
 		if rest, found := strings.CutPrefix(line, prefix); found {
 			return sign + monthOf(t, rest, language)
 		}
+	}
+	if line == "Depois de 10/03/2026" || line == "After 2026-03-10" {
+		return ">"
 	}
 	if line == "Sem data" || line == "No date" {
 		return ""

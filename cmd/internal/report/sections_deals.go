@@ -21,23 +21,26 @@ func (l local) funnel(f *figures) section {
 		months.last = f.Until[:7]
 	}
 	last, mature := f.lastDay()[:7], f.lastMature()
-	var old, young []group
-	for _, g := range byMonth(f.Cohorts, months) {
-		if g.name <= mature {
+	var undated, old, young []group
+	for _, g := range byMonth(f.Cohorts, months, f.lastDay()) {
+		switch {
+		case g.name == "":
+			undated = append(undated, g)
+		case g.name <= mature:
 			old = append(old, g)
-		} else {
+		default:
 			young = append(young, g)
 		}
 	}
-	if len(old)+len(young) == 0 {
+	if len(undated)+len(old)+len(young) == 0 {
 		s.Empty = l.NoBudgets
 		return s
 	}
 	s.Lead = l.FunnelLead
 	all := newCalendar(append(old[:len(old):len(old)], young...), last, monthsShown)
 	columns := []measured{
-		l.counted(l.Budgets, budgets), l.counted(l.Won, won), l.counted(l.Lost, lost), l.counted(l.Open, open),
-		l.counted(l.Cancelled, cancelledOrders), l.rated(l.Conversion, conversion),
+		l.summed(l.Budgets, measure(budgets), 0), l.summed(l.Won, measure(won), 0), l.summed(l.Lost, measure(lost), 0),
+		l.summed(l.Open, measure(open), 0), l.summed(l.Cancelled, measure(cancelledOrders), 0), l.rated(l.Conversion, conversion),
 	}
 	chart := charts.Chart{
 		Title: l.FunnelChart, Kind: charts.StackedBars, Labels: l.shortMonths(all.period),
@@ -52,15 +55,20 @@ func (l local) funnel(f *figures) section {
 		}
 	}
 	s.Charts = []charts.Chart{chart}
+	if of := sum(f.Cohorts, f.matureMonths()); of != nil {
+		s.Answer = fmt.Sprintf(l.FunnelAnswer, l.inPeriod(f), l.percent(conversion(of), 1), l.number(of.at(won), 0), l.number(of.at(budgets), 0))
+	}
 	if len(old) > 0 {
 		c := newCalendar(old, min(last, mature), monthsShown-chart.Unfinished)
-		s.Answer = fmt.Sprintf(l.FunnelAnswer, l.percent(conversion(c.all()), 1), l.number(c.all().at(won), 0), l.number(c.all().at(budgets), 0))
 		s.Tables = append(s.Tables, l.calendarTable(f, c, l.Mature, l.Cohort, columns...))
 	}
 	if len(young) > 0 {
-		t := l.calendarTable(f, newCalendar(young, max(last, firstName(young)), chart.Unfinished), l.Young, l.Cohort, columns...)
+		t := l.calendarTable(f, newCalendar(young, last, chart.Unfinished), l.Young, l.Cohort, columns...)
 		t.Folded = false
 		s.Tables = append(s.Tables, t)
+	}
+	if len(undated) > 0 {
+		s.Tables = append(s.Tables, table{Caption: l.Undated, Quiet: true, Columns: header(l.Cohort, columns), Rows: [][]string{line(l.Undated, undated[0].of, columns)}})
 	}
 	return s
 }
@@ -87,7 +95,7 @@ func (l local) pipeline(f *figures) section {
 		t.Rows = append(t.Rows, l.queueRow(status, q.Sums, l.median(q.Days, int64(q.Sums.at(openDeals))), q.Oldest))
 	}
 	t.Total = l.queueRow(l.Total, all, "", oldest)
-	s.Answer = fmt.Sprintf(l.PipelineAnswer, l.number(all.at(openValue), 0), l.number(all.at(openDeals), 0), l.number(oldest, 0))
+	s.Answer = fmt.Sprintf(l.PipelineAnswer, l.number(all.at(openValue), 0), l.many(all.at(openDeals), l.BudgetsMany), l.many(math.Round(oldest), l.DaysMany))
 	s.Charts = []charts.Chart{l.bars(l.PipelineChart, labels, values)}
 	s.Tables = []table{t}
 	return s
@@ -125,18 +133,25 @@ func (l local) payments(f *figures) section {
 		return s
 	}
 	t.Total = []string{l.Total, "", l.number(waiting.at(0), 0), l.number(waiting.at(1), 0), l.day(oldest), l.daysSince(f, oldest)}
-	s.Answer = fmt.Sprintf(l.PaymentsAnswer, l.number(waiting.at(1), 0), l.number(waiting.at(0), 0), l.percent(over(waiting.at(1), all.at(1)), 1))
+	of := l.OfAllOrders
+	switch {
+	case f.Since != "":
+		of = l.between(l.OfSoldBetween, f.shown())
+	case f.Until != "":
+		of = fmt.Sprintf(l.OfSoldUpTo, l.day(f.Until))
+	}
+	s.Answer = fmt.Sprintf(l.PaymentsAnswer, l.number(waiting.at(1), 0), l.many(waiting.at(0), l.OrdersMany), l.percent(over(waiting.at(1), all.at(1)), 1), of)
 	s.Tables = []table{t}
 	return s
 }
 
-// daysSince counts days up to today.
+// daysSince counts days up to today; a later day is not yet any.
 func (l local) daysSince(f *figures, day string) string {
 	t, err := time.Parse(time.DateOnly, day)
 	if err != nil {
 		return unknown
 	}
-	return l.number(f.today.Sub(t).Hours()/24, 0)
+	return l.number(max(0, f.today.Sub(t).Hours()/24), 0)
 }
 
 // stay is how long budgets and orders stay in each status, and how long orders take.

@@ -9,8 +9,11 @@ import (
 
 // salesByMonth are the orders of the days asked for, by month.
 func (f *figures) salesByMonth() calendar {
-	return newCalendar(byMonth(f.Orders, f.bounds()), f.lastDay()[:7], monthsShown)
+	return newCalendar(byMonth(f.Orders, f.bounds(), f.lastDay()), f.lastDay()[:7], monthsShown)
 }
+
+// lastMonth are the days shown of the last month.
+func (s scope) lastMonth() span { return span{max(s.lastDay()[:7]+"-01", s.Since), s.lastDay()} }
 
 // knows reports whether the first order is not later than the first of some days. Before it there may
 // have been orders that the platform does not show.
@@ -48,32 +51,33 @@ func (l local) revenue(f *figures) section {
 	case f.cut():
 		s.Lead += " " + fmt.Sprintf(l.CutMonth, f.lastDay()[8:])
 	}
-	month := span{max(f.lastDay()[:7]+"-01", f.Since), f.lastDay()}
+	month := f.lastMonth()
 	now := sum(f.Orders, month)
-	s.Answer = fmt.Sprintf(l.RevenueAnswer, l.monthRow(f, c.last), l.number(now.at(value), 0), l.number(now.at(orders), 0))
+	s.Answer = fmt.Sprintf(l.RevenueAnswer, l.monthRow(f, c.last), l.number(ofOrders(value)(now), 0), l.many(now.at(orders), l.OrdersMany))
 	if earlier := month.yearEarlier(); f.knows(earlier) {
 		before := sum(f.Orders, earlier)
-		s.Answer += " " + fmt.Sprintf(l.RevenueBefore, l.number(before.at(value), 0), l.number(before.at(orders), 0))
+		s.Answer += " " + fmt.Sprintf(l.RevenueBefore, l.number(ofOrders(value)(before), 0), l.many(before.at(orders), l.OrdersMany))
 	}
 	if span := sum(f.Orders, f.shown()); span.at(cancelled) > 0 {
-		s.Answer += " " + fmt.Sprintf(l.CancelledAnswer, l.inPeriod(f), l.number(span.at(cancelledValue), 0), l.number(span.at(cancelled), 0), l.percent(cancelledShare(span), 1))
+		s.Answer += " " + fmt.Sprintf(l.CancelledAnswer, l.inPeriod(f), l.number(span.at(cancelledValue), 0), l.many(span.at(cancelled), l.OrdersMany), l.percent(cancelledShare(span), 1))
 	}
 	s.Charts = []charts.Chart{
 		l.monthly(f, l.RevenueChart, charts.Bars, c,
-			charts.Series{Name: l.Won, Values: c.values(measure(value))},
-			charts.Series{Name: l.Cancelled, Values: c.values(measure(cancelledValue)), Tone: charts.Muted}),
-		l.monthly(f, l.PowerChart, charts.Bars, c, charts.Series{Name: l.Power, Values: c.values(measure(power)), Tone: charts.Good}),
+			charts.Series{Name: l.Won, Values: c.values(ofOrders(value))},
+			charts.Series{Name: l.Cancelled, Values: c.values(ofOrders(cancelledValue)), Tone: charts.Muted}),
+		l.monthly(f, l.PowerChart, charts.Bars, c, charts.Series{Name: l.Power, Values: c.values(ofOrders(power)), Tone: charts.Good}),
 	}
 	s.Tables = []table{l.calendarTable(f, c, l.Figures, l.Month,
-		l.counted(l.Orders, orders), l.summed(l.Value, value, 0), l.counted(l.CancelledOrders, cancelled), l.summed(l.CancelledValue, cancelledValue, 0),
-		l.summed(l.Power, power, 1), measured{l.Price, func(t totals) string { return l.number(valuePerWp(t), 2) }})}
+		l.summed(l.Orders, measure(orders), 0), l.summed(l.Value, ofOrders(value), 0),
+		l.summed(l.CancelledOrders, measure(cancelled), 0), l.summed(l.CancelledValue, ofOrders(cancelledValue), 0),
+		l.summed(l.Power, ofOrders(power), 1), l.summed(l.Price, valuePerWp, 2))}
 	return s
 }
 
 // margins is what is left of the value after the cost, by month and manufacturer.
 func (l local) margins(f *figures) section {
 	s := section{ID: "margin", Title: l.Margin, Note: l.MarginNote}
-	c := newCalendar(byMonth(f.Lines, f.bounds()), f.lastDay()[:7], monthsShown)
+	c := newCalendar(byMonth(f.Lines, f.bounds(), f.lastDay()), f.lastDay()[:7], monthsShown)
 	switch all := c.all(); {
 	case all == nil:
 		s.Empty = l.NoOrders
@@ -84,15 +88,16 @@ func (l local) margins(f *figures) section {
 	}
 	s.Lead = l.MarginLead
 	span := sum(f.Lines, f.shown())
-	s.Answer = fmt.Sprintf(l.MarginAnswer, l.inPeriod(f), l.percent(marginRate(span), 1), l.number(margin(span), 0), l.percent(costShare(span), 1))
+	if rate := marginRate(span); !math.IsNaN(rate) {
+		s.Answer = fmt.Sprintf(l.MarginAnswer, l.inPeriod(f), l.percent(rate, 1), l.number(margin(span), 0), l.percent(costShare(span), 1))
+	}
 	r := rank(named(f.AllMakers, l.NoMaker), margin)
 	s.Charts = []charts.Chart{
 		l.monthly(f, l.MarginChart, charts.Bars, c, charts.Series{Name: l.Margin, Values: c.values(margin), Tone: charts.Good}),
 		l.rankChart(l.MarginMakers, r, margin),
 	}
 	columns := []measured{
-		l.summed(l.Net, net, 0), l.rated(l.CostKnown, costShare),
-		{l.Margin, func(t totals) string { return l.number(margin(t), 0) }}, l.rated(l.MarginRate, marginRate),
+		l.summed(l.Net, measure(net), 0), l.rated(l.CostKnown, costShare), l.summed(l.Margin, margin, 0), l.rated(l.MarginRate, marginRate),
 	}
 	s.Tables = []table{l.calendarTable(f, c, l.ByMonth, l.Month, columns...), l.rankTable(r, l.ByMaker, l.Maker, columns...)}
 	return s
@@ -106,10 +111,16 @@ func (l local) discounts(f *figures) section {
 		s.Empty = l.NoOrders
 		return s
 	}
-	s.Answer = fmt.Sprintf(l.DiscountsAnswer, l.inPeriod(f), l.percent(reduction(sum(f.Orders, f.shown())), 1))
+	switch r := reduction(sum(f.Orders, f.shown())); {
+	case r >= 0:
+		s.Answer = fmt.Sprintf(l.DiscountsAnswer, l.inPeriod(f), l.percent(r, 1))
+	case r < 0:
+		s.Answer = fmt.Sprintf(l.SurchargesAnswer, l.inPeriod(f), l.percent(-r, 1))
+	}
 	s.Charts = []charts.Chart{l.shares(f, l.DiscountsChart, c, reduction)}
 	s.Tables = []table{l.calendarTable(f, c, l.Figures, l.Month,
-		l.summed(l.Original, original, 0), l.summed(l.Discount, discount, 0), l.summed(l.Surcharge, surcharge, 0), l.summed(l.Value, value, 0), l.rated(l.Reduction, reduction))}
+		l.summed(l.Original, ofOrders(original), 0), l.summed(l.Discount, ofOrders(discount), 0), l.summed(l.Surcharge, ofOrders(surcharge), 0),
+		l.summed(l.Value, ofOrders(value), 0), l.rated(l.Reduction, reduction))}
 	s.Tables[0].Screen = true
 	return s
 }
@@ -126,9 +137,11 @@ func (l local) freight(f *figures) section {
 		s.Empty = l.NoFreight
 		return s
 	}
-	s.Answer = fmt.Sprintf(l.FreightAnswer, l.inPeriod(f), l.percent(freightShare(sum(f.Orders, f.shown())), 1))
+	if share := freightShare(sum(f.Orders, f.shown())); !math.IsNaN(share) {
+		s.Answer = fmt.Sprintf(l.FreightAnswer, l.inPeriod(f), l.percent(share, 1))
+	}
 	s.Charts = []charts.Chart{l.shares(f, l.FreightChart, c, freightShare)}
-	s.Tables = []table{l.calendarTable(f, c, l.Figures, l.Month, l.summed(l.FreightPrice, freight, 0), l.summed(l.Value, value, 0), l.rated(l.Share, freightShare))}
+	s.Tables = []table{l.calendarTable(f, c, l.Figures, l.Month, l.summed(l.FreightPrice, ofOrders(freight), 0), l.summed(l.Value, ofOrders(value), 0), l.rated(l.Share, freightShare))}
 	s.Tables[0].Screen = true
 	return s
 }
@@ -149,9 +162,9 @@ func (l local) makers(f *figures) section {
 		}
 		r := rank(named(f.Makers[kind.is], l.NoMaker), measure(linesValue))
 		s.Charts = append(s.Charts, l.rankChart(kind.chart, r, measure(linesValue)))
-		columns := []measured{l.counted(l.Pieces, pieces), l.summed(l.LinesValue, linesValue, 0), l.shareOf(r, linesValue)}
+		columns := []measured{l.summed(l.Pieces, measure(pieces), 0), l.summed(l.LinesValue, measure(linesValue), 0), l.shareOf(r, linesValue)}
 		if kind.is == "module" {
-			columns = append(columns, l.summed(l.Power, linesPower, 1))
+			columns = append(columns, l.summed(l.Power, measure(linesPower), 1))
 		}
 		t := l.rankTable(r, kind.name, l.Maker, columns...)
 		t.Screen = true
@@ -173,14 +186,15 @@ func (l local) states(f *figures) section {
 func (l local) sellers(f *figures) section {
 	s := section{ID: "sellers", Title: l.Sellers, Lead: l.between(l.SellersLead, f.shown()), Layout: tall}
 	r := rank(f.Sellers, measure(value))
-	pseudonyms := make([]string, len(r.top))
+	pseudonyms, numbered := make([]string, len(r.top)), 0
 	for i, g := range r.top {
 		pseudonyms[i] = g.name
 		switch {
 		case g.name == "":
 			r.top[i].name = l.NoSeller
 		case f.Masked && f.Restriction.Seller == "":
-			r.top[i].name = fmt.Sprintf(l.SellerNumber, i+1)
+			numbered++
+			r.top[i].name = fmt.Sprintf(l.SellerNumber, numbered)
 		default:
 			r.top[i].name = l.sellerName(f, g.name)
 		}
@@ -213,12 +227,12 @@ func (l local) ranked(s section, f *figures, r ranking, chart, of string) sectio
 		for _, g := range r.top[:3] {
 			first = first.plus(g.of)
 		}
-		s.Answer = fmt.Sprintf(l.TopThree, r.top[0].name, r.top[1].name, r.top[2].name, l.percent(over(first.at(value), r.all.at(value)), 0))
+		s.Answer = fmt.Sprintf(l.TopThree, isolated(r.top[0].name), isolated(r.top[1].name), isolated(r.top[2].name), l.percent(over(first.at(value), r.all.at(value)), 0))
 	}
 	s.Charts = []charts.Chart{l.rankChart(chart, r, measure(value))}
 	s.Tables = []table{l.rankTable(r, l.Figures, of,
-		l.counted(l.Orders, orders), l.summed(l.Value, value, 0), l.shareOf(r, value), l.summed(l.Power, power, 1),
-		measured{l.Price, func(t totals) string { return l.number(valuePerWp(t), 2) }}, l.rated(l.Reduction, reduction))}
+		l.summed(l.Orders, measure(orders), 0), l.summed(l.Value, measure(value), 0), l.shareOf(r, value), l.summed(l.Power, measure(power), 1),
+		l.summed(l.Price, valuePerWp, 2), l.rated(l.Reduction, reduction))}
 	return s
 }
 

@@ -86,15 +86,22 @@ func sum(list []group, days span) (all totals) {
 	return all
 }
 
-// byMonth adds up the days of a span by month.
-func byMonth(days []group, within span) (months []group) {
+// byMonth adds up the days of a span by month; those after the last day are under [later].
+func byMonth(days []group, within span, last string) (months []group) {
 	for _, day := range days {
+		name := day.name[:min(len(day.name), len(monthForm))]
+		if day.name > last {
+			name = later
+		}
 		if within.holds(day.name) {
-			months = addTo(months, group{day.name[:min(len(day.name), len(monthForm))], day.of})
+			months = addTo(months, group{name, day.of})
 		}
 	}
 	return months
 }
+
+// later sorts after every month.
+const later = "later"
 
 // addTo adds a group to the last of list, where the two have one name.
 func addTo(list []group, g group) []group {
@@ -128,6 +135,7 @@ func (p period) months() (list []string) {
 // earlier, later and undated rows.
 type calendar struct {
 	period
+	begin                   string // first month with a row
 	inside                  []totals
 	earlier, later, undated totals
 }
@@ -137,10 +145,11 @@ func newCalendar(months []group, last string, n int) calendar {
 	c := calendar{period: monthsUpTo(last, n)}
 	for _, g := range months { // in order
 		if g.name != "" {
-			c.first = max(c.first, min(g.name, c.last))
+			c.begin = min(g.name, c.last)
 			break
 		}
 	}
+	c.first = max(c.first, c.begin)
 	names := c.months()
 	c.inside = make([]totals, len(names))
 	for _, g := range months {

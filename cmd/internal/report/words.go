@@ -4,7 +4,7 @@ import "solarmirror/cmd/internal/charts"
 
 // words are the texts of the page in one language. Those with a % are formats.
 type words struct {
-	Lang, Title, Made, MadeOf, Complete, Contents, Figures, Total, Money string
+	Lang, Title, Made, MadeOf, Complete, Contents, Figures, Total, TotalSince, Money string
 
 	// Of months, days and spans: formats, and layouts of package time.
 	Months                                                                                     [12]string
@@ -13,6 +13,8 @@ type words struct {
 	More                                                                                       string
 
 	NotBuilt, Loading, LoadingPart, Behind string // warnings
+
+	OrdersMany, BudgetsMany, DaysMany [2]string // one, several
 
 	CardsPeriod, Compared, NotCompared, NoComparison, Before, Points                             string
 	CardValue, CardOrders, CardPower, CardPrice, CardMargin, CardTicket, CardConversion          string
@@ -30,9 +32,10 @@ type words struct {
 	Pipeline, PipelineAnswer, PipelineChart, PipelineTable, PipelineNote, NoPipeline, Oldest string
 
 	Payments, PaymentsAnswer, PaymentsTable, PaymentsNote, AllPaid, PaymentType, PaymentStatus, OldestOrder string
+	OfAllOrders, OfSoldBetween, OfSoldUpTo                                                                  string
 	PaymentTypes, PaymentStatuses                                                                           map[string]string
 
-	Discounts, DiscountsAnswer, DiscountsChart, DiscountsNote, Original, Discount, Surcharge, Reduction string
+	Discounts, DiscountsAnswer, SurchargesAnswer, DiscountsChart, DiscountsNote, Original, Discount, Surcharge, Reduction string
 
 	Freight, FreightAnswer, FreightChart, FreightNote, FreightPrice, NoFreight string
 

@@ -2,7 +2,7 @@ package report
 
 var english = words{
 	Lang: "en", Title: "Sales report", Made: "Made %s", MadeOf: "Made %s, from %s", Complete: "Data complete up to %s",
-	Contents: "Contents", Figures: "Figures", Total: "Total",
+	Contents: "Contents", Figures: "Figures", Total: "Total", TotalSince: "Total since %s",
 	Money: "Values are in the platform's currency, which it does not state. Power is in kWp. “–” is an unknown value, which is not zero. Times are those of %s.",
 
 	Months:    [12]string{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"},
@@ -19,11 +19,13 @@ var english = words{
 	LoadingPart: "The first load of %s has not ended (%s): the figures are incomplete.",
 	Behind:      "There are newer records than the tables for analysis show; the next “solarmirror sync” brings them up to date.",
 
-	CardsPeriod: "%s to %s", Compared: "Compared with the same days a year earlier, %s to %s.",
+	CardsPeriod: "%s to %s", Compared: "Compared with the same period a year earlier, %s to %s.",
 	NotCompared:  "No comparison: there is not data for all of %s to %s.",
-	NoComparison: "no comparison", Before: " from ", Points: " pp",
+	NoComparison: "no comparison", Before: "from ", Points: " pp",
 	CardValue: "Value sold", CardOrders: "Won orders", CardPower: "Power (kWp)", CardPrice: "Value per Wp",
 	CardMargin: "Margin", CardTicket: "Average order value", CardConversion: "Conversion of budgets",
+
+	OrdersMany: [2]string{"%s order", "%s orders"}, BudgetsMany: [2]string{"%s budget", "%s budgets"}, DaysMany: [2]string{"%s day", "%s days"},
 
 	Month: "Month", Orders: "Orders", Value: "Final value", Power: "kWp", Price: "Value per Wp", Share: "Share",
 	Budgets: "Budgets", Won: "Won", Lost: "Lost", Open: "Open", Cancelled: "Cancelled",
@@ -33,9 +35,9 @@ var english = words{
 	TopThree: "%s, %s and %s make up %s of the value.",
 
 	Revenue: "Revenue and power by month", RevenueLead: "Won orders by the month of the order, with the cancelled ones beside them.",
-	RevenueAnswer:   "In %s: %s (orders: %s).",
-	RevenueBefore:   "On the same days a year earlier: %s (orders: %s).",
-	CancelledAnswer: "%s, %s was cancelled (orders: %s), or %s of the ordered value.",
+	RevenueAnswer:   "In %s: %s in %s.",
+	RevenueBefore:   "In the same period a year earlier: %s in %s.",
+	CancelledAnswer: "%s, %s was cancelled in %s, or %s of the ordered value.",
 	RevenueChart:    "Final value of orders by month", PowerChart: "Power of won orders by month, in kWp",
 	RevenueNote: "Power and value per Wp are those of won orders. The value per Wp is over those with both a value and power.",
 
@@ -47,17 +49,18 @@ var english = words{
 	ByMonth:    "By month", ByMaker: "By manufacturer", Net: "Value of products", CostKnown: "Cost known", MarginRate: "Rate",
 
 	Funnel: "From budget to order", FunnelLead: "Budgets by the month of their creation, and what became of them.",
-	FunnelAnswer: "Of the budgets of mature months, %s are won orders (%s of %s).",
+	FunnelAnswer: "%s, %s of the budgets of mature months are won orders (%s of %s).",
 	FunnelChart:  "Budgets by month of creation",
 	FunnelNote:   "A month is mature %d days after its end: nine of ten orders come within that time. Newer ones still change. Removed deals count as lost or cancelled.",
 	NoBudgets:    "There are no budgets.", Cohort: "Created in", NotWon: "Open, lost or cancelled", Conversion: "Conversion",
 	Mature: "Mature months", Young: "Months still young: their conversion still changes",
 
-	Pipeline: "Open budgets", PipelineAnswer: "Open: %s (budgets: %s). Days of the oldest in its status: %s.",
+	Pipeline: "Open budgets", PipelineAnswer: "Open: %s in %s. The oldest has been in its status for %s.",
 	PipelineChart: "Open value by status", PipelineTable: "Open budgets by status",
 	PipelineNote: "Days since the status was first seen.", NoPipeline: "There are no open budgets.", Oldest: "Days of the oldest",
 
-	Payments: "Payments to come", PaymentsAnswer: "Not paid yet: %s (orders: %s), or %s of the value sold.",
+	Payments: "Payments to come", PaymentsAnswer: "Not paid yet: %s in %s, or %s of the value %s.",
+	OfAllOrders: "of all won orders", OfSoldBetween: "sold from %s to %s", OfSoldUpTo: "sold up to %s",
 	PaymentsTable: "Won orders without a received payment", PaymentsNote: "The platform gives the status of the payment; this is everything that is not “received”.",
 	AllPaid: "All won orders are paid.", PaymentType: "Means", PaymentStatus: "Status", OldestOrder: "Oldest order",
 	PaymentTypes: map[string]string{
@@ -65,7 +68,7 @@ var english = words{
 	},
 	PaymentStatuses: map[string]string{"notRequested": "not requested", "requested": "requested", "cancelled": "cancelled"},
 
-	Discounts: "Discounts", DiscountsAnswer: "%s, the final value was %s below the original one.",
+	Discounts: "Discounts", DiscountsAnswer: "%s, the final value was %s below the original one.", SurchargesAnswer: "%s, the final value was %s above the original one.",
 	DiscountsChart: "Reduction of the original value by month", Original: "Original value", Discount: "Discount", Surcharge: "Surcharge", Reduction: "Reduction",
 	DiscountsNote: "Reduction = 1 − final value ÷ original value, over the won orders that have both.",
 

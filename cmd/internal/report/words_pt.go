@@ -2,7 +2,7 @@ package report
 
 var portuguese = words{
 	Lang: "pt-BR", Title: "Relatório de vendas", Made: "Gerado em %s", MadeOf: "Gerado em %s, a partir de %s", Complete: "Dados completos até %s",
-	Contents: "Conteúdo", Figures: "Números", Total: "Total",
+	Contents: "Conteúdo", Figures: "Números", Total: "Total", TotalSince: "Total desde %s",
 	Money: "Valores na moeda da plataforma, que não a informa. Potência em kWp. “–” é um valor desconhecido, o que não é zero. Horários em %s.",
 
 	Months:    [12]string{"jan", "fev", "mar", "abr", "mai", "jun", "jul", "ago", "set", "out", "nov", "dez"},
@@ -19,11 +19,13 @@ var portuguese = words{
 	LoadingPart: "A carga inicial de %s ainda não terminou (%s): os números estão incompletos.",
 	Behind:      "Há registros mais novos do que as tabelas de análise; o próximo “solarmirror sync” as atualiza.",
 
-	CardsPeriod: "De %s a %s", Compared: "Comparado com os mesmos dias do ano anterior, %s a %s.",
+	CardsPeriod: "De %s a %s", Compared: "Comparado com o mesmo período do ano anterior, %s a %s.",
 	NotCompared:  "Sem comparação: não há dados de todo o período de %s a %s.",
-	NoComparison: "sem comparação", Before: " ante ", Points: " p.p.",
+	NoComparison: "sem comparação", Before: "contra ", Points: " p.p.",
 	CardValue: "Valor vendido", CardOrders: "Pedidos ganhos", CardPower: "Potência (kWp)", CardPrice: "Valor por Wp",
 	CardMargin: "Margem", CardTicket: "Valor médio do pedido", CardConversion: "Conversão de orçamentos",
+
+	OrdersMany: [2]string{"%s pedido", "%s pedidos"}, BudgetsMany: [2]string{"%s orçamento", "%s orçamentos"}, DaysMany: [2]string{"%s dia", "%s dias"},
 
 	Month: "Mês", Orders: "Pedidos", Value: "Valor final", Power: "kWp", Price: "Valor por Wp", Share: "Parte",
 	Budgets: "Orçamentos", Won: "Ganhos", Lost: "Perdidos", Open: "Em aberto", Cancelled: "Cancelados",
@@ -33,9 +35,9 @@ var portuguese = words{
 	TopThree: "%s, %s e %s somam %s do valor.",
 
 	Revenue: "Receita e potência por mês", RevenueLead: "Pedidos ganhos pelo mês do pedido, com os cancelados ao lado.",
-	RevenueAnswer:   "Em %s: %s (pedidos: %s).",
-	RevenueBefore:   "Nos mesmos dias do ano anterior: %s (pedidos: %s).",
-	CancelledAnswer: "%s foram cancelados %s (pedidos: %s), ou %s do valor pedido.",
+	RevenueAnswer:   "Em %s: %s em %s.",
+	RevenueBefore:   "No mesmo período do ano anterior: %s em %s.",
+	CancelledAnswer: "%s foram cancelados %s em %s, ou %s do valor pedido.",
 	RevenueChart:    "Valor final dos pedidos por mês", PowerChart: "Potência dos pedidos ganhos por mês, em kWp",
 	RevenueNote: "Potência e valor por Wp são dos pedidos ganhos. O valor por Wp considera os que têm valor e potência.",
 
@@ -47,17 +49,18 @@ var portuguese = words{
 	ByMonth:    "Por mês", ByMaker: "Por fabricante", Net: "Valor dos produtos", CostKnown: "Com custo conhecido", MarginRate: "Taxa",
 
 	Funnel: "Do orçamento ao pedido", FunnelLead: "Orçamentos pelo mês em que foram criados, e o que é deles hoje.",
-	FunnelAnswer: "Dos orçamentos de meses maduros, %s são pedidos ganhos (%s de %s).",
+	FunnelAnswer: "%s, %s dos orçamentos de meses maduros são pedidos ganhos (%s de %s).",
 	FunnelChart:  "Orçamentos por mês de criação",
 	FunnelNote:   "Um mês é maduro %d dias depois de seu fim: nesse prazo chegam nove de cada dez pedidos. Os mais novos ainda mudam. Negócios removidos contam como perdidos ou cancelados.",
 	NoBudgets:    "Não há orçamentos.", Cohort: "Criados em", NotWon: "Em aberto, perdidos ou cancelados", Conversion: "Conversão",
 	Mature: "Meses maduros", Young: "Meses ainda novos: a conversão ainda muda",
 
-	Pipeline: "Orçamentos em aberto", PipelineAnswer: "Em aberto: %s (orçamentos: %s). Dias do mais antigo na mesma situação: %s.",
+	Pipeline: "Orçamentos em aberto", PipelineAnswer: "Em aberto: %s em %s. O mais antigo está há %s na mesma situação.",
 	PipelineChart: "Valor em aberto por situação", PipelineTable: "Orçamentos em aberto por situação",
 	PipelineNote: "Dias desde que a situação foi observada.", NoPipeline: "Não há orçamentos em aberto.", Oldest: "Dias do mais antigo",
 
-	Payments: "Pagamentos a receber", PaymentsAnswer: "Ainda não pagos: %s (pedidos: %s), ou %s do valor vendido.",
+	Payments: "Pagamentos a receber", PaymentsAnswer: "Ainda não pagos: %s em %s, ou %s do valor %s.",
+	OfAllOrders: "de todos os pedidos ganhos", OfSoldBetween: "vendido de %s a %s", OfSoldUpTo: "vendido até %s",
 	PaymentsTable: "Pedidos ganhos sem pagamento recebido", PaymentsNote: "A plataforma informa a situação do pagamento; aqui está tudo o que não é “recebido”.",
 	AllPaid: "Todos os pedidos ganhos estão pagos.", PaymentType: "Meio", PaymentStatus: "Situação", OldestOrder: "Pedido mais antigo",
 	PaymentTypes: map[string]string{
@@ -65,7 +68,7 @@ var portuguese = words{
 	},
 	PaymentStatuses: map[string]string{"notRequested": "não solicitado", "requested": "solicitado", "cancelled": "cancelado"},
 
-	Discounts: "Descontos", DiscountsAnswer: "%s, o valor final ficou %s abaixo do original.",
+	Discounts: "Descontos", DiscountsAnswer: "%s, o valor final ficou %s abaixo do original.", SurchargesAnswer: "%s, o valor final ficou %s acima do original.",
 	DiscountsChart: "Redução do valor original por mês", Original: "Valor original", Discount: "Desconto", Surcharge: "Acréscimo", Reduction: "Redução",
 	DiscountsNote: "Redução = 1 − valor final ÷ valor original, nos pedidos ganhos que têm os dois.",
 
