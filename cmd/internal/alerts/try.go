@@ -18,16 +18,17 @@ func Try(ctx context.Context, addresses []string, pingAddress string, t Tongue) 
 	ctx, cancel := context.WithTimeout(ctx, sendTime)
 	defer cancel()
 	title, text := Message{Kind: Test}.Text(t)
-	results := make([]Result, len(addresses), len(addresses)+1)
+	results := make([]Result, len(addresses))
 	var all sync.WaitGroup
 	for i, address := range addresses {
 		all.Go(func() {
 			results[i] = Result{fmt.Sprintf("alert %d (%s)", i+1, kindOf(address)), send(ctx, address, title, text)}
 		})
 	}
+	var pinged []Result
 	if pingAddress != "" {
-		results = append(results, Result{"ping", post(ctx, pingAddress, ping{job: "sync", signal: "/log", body: text})})
+		pinged = []Result{{"ping", post(ctx, pingAddress, ping{job: "sync", signal: "/log", body: text})}}
 	}
 	all.Wait()
-	return results
+	return append(results, pinged...)
 }

@@ -200,12 +200,28 @@ func (b *build) one(ctx context.Context, m *Mart) error {
 	return nil
 }
 
+// checkOurs refuses to replace a table that somebody else made.
+func (b *build) checkOurs(ctx context.Context, m *Mart) error {
+	if b.last[m.Table] != nil {
+		return nil
+	}
+	var found bool
+	err := b.mirror.Reader().GetContext(ctx, &found, "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE)", m.Table)
+	if found {
+		return fmt.Errorf("%s is in the mirror already and no own mart; rename the file, or drop that table", m.Table)
+	}
+	return err
+}
+
 // compute computes the rows of a mart and, when they are others than its table's, writes them
 // beside it.
 func (b *build) compute(ctx context.Context, m *Mart) (*result, error) {
 	// Once more: what it reads may have other columns now, or have failed since.
 	definition, err := b.scratch.define(ctx, m)
 	if err != nil {
+		return nil, err
+	}
+	if err := b.checkOurs(ctx, m); err != nil {
 		return nil, err
 	}
 	timeout := b.mirror.OwnMarts().Timeout

@@ -12,15 +12,16 @@ func TestBuild(t *testing.T) {
 	d := newDesk(t)
 	d.file("por_tipo.sql", `-- Value sold by kind.
 -- label: total = Valor total
--- types: total REAL, ultimo DATE
-SELECT kind, sum(final_value) AS total, date(max(order_created)) AS ultimo, count(*) AS n, code AS codigo
+-- types: total REAL, ultimo DATE, visto TIMESTAMP
+SELECT kind, sum(final_value) AS total, date(max(order_created)) AS ultimo, max(order_created) AS visto, count(*) AS n, code AS codigo
 FROM requests GROUP BY kind ORDER BY kind;
 `)
 	d.refresh()
 	d.wants("kit:150.5:2026-03-02:2 solo:7.0::1", "SELECT kind || ':' || total || ':' || coalesce(ultimo, '') || ':' || n AS x FROM my_por_tipo ORDER BY kind")
-	d.wants("kind:TEXT total:REAL ultimo:DATE n:BIGINT codigo:TEXT", "SELECT name || ':' || type AS x FROM pragma_table_info('my_por_tipo')")
+	d.wants("kind:TEXT total:REAL ultimo:DATE visto:TIMESTAMP n:BIGINT codigo:TEXT", "SELECT name || ':' || type AS x FROM pragma_table_info('my_por_tipo')")
 	d.wants("Valor total", "SELECT label_pt AS x FROM _columns WHERE table_name = 'my_por_tipo' AND column_name = 'total'")
-	d.wants("codigo:0 kind:0 n:1 total:1 ultimo:1", "SELECT column_name || ':' || personal AS x FROM _columns WHERE table_name = 'my_por_tipo' ORDER BY column_name")
+	d.wants("UTC", "SELECT unit AS x FROM _columns WHERE table_name = 'my_por_tipo' AND column_name = 'visto'")
+	d.wants("codigo:0 kind:0 n:1 total:1 ultimo:1 visto:1", "SELECT column_name || ':' || personal AS x FROM _columns WHERE table_name = 'my_por_tipo' ORDER BY column_name")
 	d.wants("Value sold by kind.:2:", "SELECT description || ':' || row_count || ':' || coalesce(error, '') AS x FROM _own_marts")
 
 	built := d.text("SELECT tried_at AS x FROM _own_marts")

@@ -138,6 +138,9 @@ func (s *scratch) define(ctx context.Context, m *Mart) (*owntables.Definition, e
 		if declared, is := m.types[fold(c.Name)]; is {
 			c.Type = declared
 		}
+		if c.Type == schema.Timestamp {
+			c.Unit = "UTC"
+		}
 		if label, is := m.labels[fold(c.Name)]; is {
 			c.Label = label
 		}

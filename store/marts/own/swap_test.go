@@ -149,6 +149,14 @@ func TestForeignTables(t *testing.T) {
 	if got := d.errorOf("my_c"); !strings.Contains(got, "targets.kind") {
 		t.Errorf("public: %q", got)
 	}
+	// A table of the same name that is not ours stays.
+	d.run("CREATE TABLE my_hand (note TEXT)", "INSERT INTO my_hand VALUES ('by hand')")
+	d.file("hand.sql", "SELECT 1 AS one")
+	d.refresh()
+	d.wants("by hand", "SELECT note AS x FROM my_hand")
+	if got := d.errorOf("my_hand"); !strings.Contains(got, "drop that table") {
+		t.Errorf("a table that was there: %q", got)
+	}
 }
 
 // TestTooLarge: a value that is too large is a failure like others.
