@@ -52,7 +52,7 @@ func chapters(t *testing.T, file string) (list []chapter) {
 
 // names are the code, the links and the numbers of the prose, which are the same in any words.
 func (c chapter) names() []string {
-	prose := strings.ReplaceAll(c.prose, "README.pt-BR.md", "README.md") // each leads to the other
+	prose := strings.NewReplacer("README.pt-BR.md", "README.md", ".pt.png)", ".en.png)").Replace(c.prose) // each leads to the other, and has its own pictures
 	names := proseNames.FindAllString(prose, -1)
 	for _, number := range proseNumbers.FindAllString(proseNames.ReplaceAllString(prose, ""), -1) {
 		names = append(names, decimals.Replace(number))
