@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -62,7 +63,18 @@ func CheckPing(text string) error {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return errors.New("is no address to ping; want http:// or https:// and a host, such as https://hc-ping.com/your-uuid")
 	}
+	if !GoodPort(u) {
+		return errPort
+	}
 	return nil
+}
+
+var errPort = errors.New("has a port that is none; want 1 to 65535, or no port")
+
+// GoodPort says whether the port of an address is one, or is left out.
+func GoodPort(u *url.URL) bool {
+	n, err := strconv.ParseUint(u.Port(), 10, 16)
+	return u.Port() == "" || err == nil && n > 0
 }
 
 // kindOf is the scheme of an address, which holds no secret; "" when it is none.
@@ -81,6 +93,9 @@ func serviceOf(text string) (types.Service, error) {
 	if kind == "" || err != nil {
 		return nil, fmt.Errorf("is no address to alert; want one that begins with %s:// (any other web hook: generic+https://…)",
 			strings.Join(slices.Sorted(maps.Keys(services)), "://, "))
+	}
+	if !GoodPort(u) {
+		return nil, errPort
 	}
 	service, silent := services[kind](), log.New(io.Discard, "", 0)
 	if custom, takes := service.(types.CustomURLService); u.Scheme != kind {
