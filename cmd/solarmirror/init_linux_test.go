@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -121,13 +122,15 @@ func TestInitHidesWhatIsTypedAhead(t *testing.T) {
 		<-answer
 		simulated.ServeHTTP(out, r)
 	}))
+	release := sync.OnceFunc(func() { close(answer) })
+	t.Cleanup(release) // before the server closes, which waits for its answers
 	w.env = []string{"SOLARMIRROR_PLATFORM_BASE_URL=", "SOLARMIRROR_PLATFORM_TOKEN="}
 	p := sit(t, w.command(t, "init"))
 	p.answer("Address of the platform: ", w.url)
 	p.waitFor("asking …")
 	p.eventually("no echo", func() bool { return !p.echoes() })
 	p.keys(canaryToken + "\n")
-	close(answer)
+	release()
 	p.mustEnd(exitOK)
 	if strings.Contains(p.shown()+p.stdout.String(), canaryToken) {
 		t.Errorf("the token is on the screen:\n%s%s", p.shown(), p.stdout.String())
