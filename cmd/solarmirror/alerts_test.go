@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -176,6 +177,47 @@ func TestWorkerThatCannotBeginTells(t *testing.T) {
 	}
 	if messages, pings := to.take(); !cmp.Equal(messages, []string{"A job fails"}) || pings != nil {
 		t.Errorf("%v, %v", messages, pings)
+	}
+}
+
+// A worker says at its start what is wrong with the files that it reads only when it needs them.
+func TestStartWarnsOfSecretFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0") // the worker ends there
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, tc := range []struct {
+		urls, ping, token string
+		want              []string
+	}{
+		{dir + "/none", dir, file("empty", "\n"), []string{"alerts.urls_file: open " + dir + "/none", "alerts.ping_url_file: ", "empty is empty; write the token"}},
+		{file("urls", "ntfy://ntfy.sh/a\n"+hookSecret), file("ping", hookSecret), dir, []string{"line 2 of ", "what is in " + dir + "/ping", "platform.token_file: "}},
+		{file("good", "ntfy://ntfy.sh/a"), file("goodping", "https://example.com/x"), file("token", simulationToken), nil},
+	} {
+		s := newScene(t, small(t), "SOLARMIRROR_ALERTS_URLS_FILE="+tc.urls, "SOLARMIRROR_ALERTS_PING_URL_FILE="+tc.ping,
+			"SOLARMIRROR_PLATFORM_TOKEN_FILE="+tc.token, "SOLARMIRROR_HTTP_LISTEN="+taken.Addr().String())
+		if err := s.run(t.Context(), false); err == nil {
+			t.Error("a worker runs on a port in use")
+		}
+		said := s.log.String()
+		for _, want := range tc.want {
+			if !strings.Contains(said, want) {
+				t.Errorf("%q is not in the log:\n%s", want, said)
+			}
+		}
+		if n := strings.Count(said, `"level":"warn"`); n != len(tc.want) || strings.Contains(said, hookSecret) {
+			t.Errorf("%d warnings, want %d:\n%s", n, len(tc.want), said)
+		}
 	}
 }
 

@@ -45,12 +45,16 @@ func newConfigCheckCommand(a *app) *cobra.Command {
 		Short: "Name everything that is wrong with the configuration",
 		Long: `Read the configuration file and the SOLARMIRROR_* variables, and name every fault: the line of
 the file or the variable, the key, and what is expected. The exit code is 2 when there is one.
-Nothing is asked of the platform and no other file is read: "solarmirror doctor" does that.`,
+It looks whether the paths of scheduled jobs can be written. Nothing is asked of the platform and no
+other file is read: "solarmirror doctor" does that.`,
 		Example: "  solarmirror config check --config prod.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			c, err := a.config()
 			if err != nil {
+				return err
+			}
+			if err := c.CheckOutputs(); err != nil {
 				return err
 			}
 			file, environment := c.Given()

@@ -129,7 +129,7 @@ func (i *initiation) ask(ctx context.Context, d *terminal.Dialogue) error {
 				}
 			}
 			i.draft.Token = ""
-			err := i.connect(ctx)
+			err := i.try(ctx, d)
 			for i.asksToken && (err == nil || isRefusal(err)) {
 				if err != nil {
 					d.Tell(terminal.HarmlessLines(err.Error()))
@@ -137,20 +137,39 @@ func (i *initiation) ask(ctx context.Context, d *terminal.Dialogue) error {
 				if err := i.askToken(d); err != nil {
 					return err
 				}
-				if err = i.connect(ctx); err == nil {
+				if err = i.try(ctx, d); err == nil {
 					return nil
 				}
 			}
 			if err == nil || isRefusal(err) || ctx.Err() != nil {
 				return err
 			}
-			d.Tell(terminal.HarmlessLines(err.Error()))
+			i.tellRefused(d, err)
 		}
 	})
 	if errors.Is(err, io.EOF) {
 		return errors.New("the input ended before all was answered")
 	}
 	return err
+}
+
+// try is connect for a person, who may type on while the platform is slow.
+func (i *initiation) try(ctx context.Context, d *terminal.Dialogue) error {
+	if i.draft.BaseURL != "" {
+		d.Tell("asking …")
+	}
+	return d.Hushed(func() error { return i.connect(ctx) })
+}
+
+// tellRefused says what is wrong with the address. One that is none is not offered again.
+func (i *initiation) tellRefused(d *terminal.Dialogue, err error) {
+	text := err.Error()
+	var faults *config.Error
+	if errors.As(err, &faults) {
+		text = strings.ReplaceAll(strings.Join(faults.Problems, "; "), "--base-url: ", "the address: ")
+		i.draft.BaseURL = ""
+	}
+	d.Tell(terminal.HarmlessLines(text))
 }
 
 // isRefusal reports whether the token is at fault, and not the address.

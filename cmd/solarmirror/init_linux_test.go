@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,7 +53,7 @@ func TestInitAsks(t *testing.T) {
 	p.waitFor("the address is missing")
 	p.answer("Address of the platform: ", "sales.example.com")
 	p.waitFor("want http:// or https:// and a host")
-	p.answer("Address of the platform [sales.example.com]: ", "http://127.0.0.1:1")
+	p.answer("Address of the platform: ", "http://127.0.0.1:1")
 	p.waitFor("nothing listens there")
 	p.answer("Address of the platform [http://127.0.0.1:1]: ", elsewhere.URL)
 	p.answerHidden("Access token (not shown): ", canaryToken)
@@ -109,5 +110,29 @@ func TestInitIsInterrupted(t *testing.T) {
 	late.mustEnd(exitInterrupted)
 	if left := w.files(t); left != nil {
 		t.Errorf("it leaves %q", left)
+	}
+}
+
+// TestInitHidesWhatIsTypedAhead types the token while the address is tried: it is taken, and not shown.
+func TestInitHidesWhatIsTypedAhead(t *testing.T) {
+	t.Parallel()
+	simulated := platformtest.New(platformtest.Options{Seed: 2, Requests: 60, Token: canaryToken})
+	answer := make(chan struct{})
+	w := newProgram(t, http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		<-answer
+		simulated.ServeHTTP(out, r)
+	}))
+	release := sync.OnceFunc(func() { close(answer) })
+	t.Cleanup(release) // before the server closes, which waits for its answers
+	w.env = []string{"SOLARMIRROR_PLATFORM_BASE_URL=", "SOLARMIRROR_PLATFORM_TOKEN="}
+	p := sit(t, w.command(t, "init"))
+	p.answer("Address of the platform: ", w.url)
+	p.waitFor("asking …")
+	p.eventually("no echo", func() bool { return !p.echoes() })
+	p.keys(canaryToken + "\n")
+	release()
+	p.mustEnd(exitOK)
+	if strings.Contains(p.shown()+p.stdout.String(), canaryToken) {
+		t.Errorf("the token is on the screen:\n%s%s", p.shown(), p.stdout.String())
 	}
 }

@@ -70,6 +70,7 @@ func (w *worker) run(ctx context.Context, wait bool) error {
 	}
 	defer lock.Release()
 	w.alerts = setup.Worker(w.config, w.log, w.clock.Now, w.jobs(nil))
+	w.warnOfSecrets(ctx)
 	sendFor := stopSending
 	defer func() { w.alerts.Stop(sendFor) }()
 	// Served before anything else, since to bring an older mirror up to date may take long, and the process is alive meanwhile.
@@ -105,6 +106,17 @@ func (w *worker) run(ctx context.Context, wait bool) error {
 		return damage
 	}
 	return nil
+}
+
+// warnOfSecrets looks at the files that are read only when they are needed, which may be in the night.
+// The worker goes on: they may be there when it comes to that.
+func (w *worker) warnOfSecrets(ctx context.Context) {
+	for _, problem := range w.config.Alerts.CheckFiles(ctx) {
+		w.log.Warn().Str("cause", problem).Msg("nobody can be told when something is wrong; after mending it try: solarmirror doctor --alert")
+	}
+	if _, err := w.config.TokenSource()(ctx); err != nil && w.config.Platform.TokenFile != "" {
+		w.log.Warn().AnErr("cause", err).Msg("there is no token to ask the platform with; the file is read again at each job")
+	}
 }
 
 // stopGrace is how long jobs may take to end after they are told to. A push waits so long for the answer to what it has sent that less

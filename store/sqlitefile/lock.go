@@ -42,6 +42,12 @@ func AcquireLock(ctx context.Context, dbPath, command string, wait bool) (*Lock,
 	if err := MakeDir(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("create the directory of the lock: %w", ExplainFile(filepath.Dir(path), err))
 	}
+	// Opening a named pipe would wait for a writer.
+	for _, name := range []string{dbPath, path, path + ".next"} {
+		if info, err := os.Stat(name); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+			return nil, fmt.Errorf("%s is a named pipe and no file; move it away, or name another path", name)
+		}
+	}
 	lock := &Lock{file: flock.New(path, flock.SetPermissions(0o644))}
 	if err := lock.take(ctx, wait); err != nil {
 		return nil, errors.Join(err, lock.file.Close())

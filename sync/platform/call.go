@@ -239,7 +239,7 @@ func (c *call) judgeStatus(got answer, token string) error {
 	}
 	failure := &StatusError{Status: got.status, Message: quotable(serverMessage(got.body), token)}
 	if got.status < 400 {
-		failure.Location = quotable(redirectTarget(got.header.Get("Location")), token)
+		failure.Location = shorten(withoutToken(redirectTarget(got.header.Get("Location")), token), maxQuoted)
 	}
 	return failure
 }

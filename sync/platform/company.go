@@ -252,7 +252,7 @@ func (p *post) result(outcome Outcome, status int, format string, args ...any) C
 // quote returns the platform's own words, ready to follow a sentence; "" when it has none.
 func (p *post) quote(body []byte) string {
 	// Cut before shortening: half a password is no match for a whole one.
-	words := shorten(p.scrub(serverMessage(body)), maxQuoted)
+	words := excerpt(p.scrub(serverMessage(body)))
 	if words == "" {
 		return ""
 	}

@@ -141,7 +141,7 @@ const (
 func (e *envelope) note(prefix string, raw []byte) string {
 	key := prefix + decodeKey(raw)
 	if len(e.keys) < maxKeys {
-		e.keys = append(e.keys, strconv.Quote(shorten(key, maxKeyBytes)))
+		e.keys = append(e.keys, strconv.Quote(shorten(withoutPersonalData(key), maxKeyBytes)))
 	}
 	return key
 }
@@ -188,6 +188,8 @@ func (e *envelope) total() (n int, ok bool, note string) {
 		if n, err := strconv.Atoi(digits); err == nil {
 			return n, true, ""
 		}
+	} else {
+		raw = withoutPersonalData(raw)
 	}
 	return 0, false, "totalItems is no count: " + shorten(raw, maxKeyBytes)
 }

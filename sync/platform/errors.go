@@ -242,13 +242,18 @@ func statusText(status int) string {
 // maxQuoted is how many bytes of the platform's own words an error may carry.
 const maxQuoted = 200
 
-// quotable shortens the platform's words and cuts the token out of them.
-func quotable(text, token string) string {
-	if token != "" {
-		text = strings.ReplaceAll(text, token, "[token]")
+// quotable makes an excerpt of the platform's words and cuts the token out of them.
+func quotable(text, token string) string { return excerpt(withoutToken(text, token)) }
+
+func withoutToken(text, token string) string {
+	if token == "" {
+		return text
 	}
-	return shorten(text, maxQuoted)
+	return strings.ReplaceAll(text, token, "[token]")
 }
+
+// excerpt is as much of the platform's own words as an error may carry: errors are logged and kept.
+func excerpt(text string) string { return shorten(withoutPersonalData(text), maxQuoted) }
 
 // shorten keeps at most limit bytes of text, valid UTF-8, and marks what was cut.
 func shorten(text string, limit int) string {

@@ -3,6 +3,7 @@ package alerts
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,9 +47,9 @@ var services = map[string]func() types.Service{
 // sendTime is how long one message to one address, or one ping, may take.
 const sendTime = 10 * time.Second
 
-// Some services of the library send by http.DefaultClient, which waits for ever. Nothing else in
-// this program uses it.
-func init() { http.DefaultClient.Timeout = sendTime }
+// Some services of the library send by http.DefaultClient, which waits for ever and follows
+// redirects. Nothing else in this program uses it.
+func init() { *http.DefaultClient = *client }
 
 // CheckAddress says why a text is no address to alert, without quoting it.
 func CheckAddress(text string) error {
@@ -61,7 +63,18 @@ func CheckPing(text string) error {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return errors.New("is no address to ping; want http:// or https:// and a host, such as https://hc-ping.com/your-uuid")
 	}
+	if !GoodPort(u) {
+		return errPort
+	}
 	return nil
+}
+
+var errPort = errors.New("has a port that is none; want 1 to 65535, or no port")
+
+// GoodPort says whether the port of an address is one, or is left out.
+func GoodPort(u *url.URL) bool {
+	n, err := strconv.ParseUint(u.Port(), 10, 16)
+	return u.Port() == "" || err == nil && n > 0
 }
 
 // kindOf is the scheme of an address, which holds no secret; "" when it is none.
@@ -80,6 +93,9 @@ func serviceOf(text string) (types.Service, error) {
 	if kind == "" || err != nil {
 		return nil, fmt.Errorf("is no address to alert; want one that begins with %s:// (any other web hook: generic+https://…)",
 			strings.Join(slices.Sorted(maps.Keys(services)), "://, "))
+	}
+	if !GoodPort(u) {
+		return nil, errPort
 	}
 	service, silent := services[kind](), log.New(io.Discard, "", 0)
 	if custom, takes := service.(types.CustomURLService); u.Scheme != kind {
@@ -112,19 +128,15 @@ func send(ctx context.Context, address, title, text string) error {
 	if err != nil {
 		return err
 	}
-	bound := &http.Client{Transport: within{ctx}}
+	bound := func(trustsAll bool) *http.Client { return &http.Client{Transport: within{ctx, trustsAll}} }
 	deliver := func() error { return service.Send(text, &types.Params{types.TitleKey: title}) }
 	switch service := service.(type) {
 	case *ntfy.Service:
-		if !service.Config.DisableTLSVerification { // else the library's own client, for want of another
-			service.SetHTTPClient(bound)
-		}
+		service.SetHTTPClient(bound(service.Config.DisableTLSVerification))
 	case *gotify.Service:
-		if !service.Config.InsecureSkipVerify {
-			*service.GetHTTPClient() = *bound
-		}
+		*service.GetHTTPClient() = *bound(service.Config.InsecureSkipVerify)
 	case *discord.Service:
-		service.HTTPClient = bound
+		service.HTTPClient = bound(false)
 	case *telegram.Service:
 		deliver = func() error { return sendTelegram(ctx, service.GetConfig(), text) }
 	case *smtp.Service:
@@ -152,15 +164,42 @@ func send(ctx context.Context, address, title, text string) error {
 }
 
 // client sends what is not the library's own to send.
-var client = &http.Client{Timeout: sendTime, Transport: &http.Transport{
-	Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true, TLSHandshakeTimeout: sendTime,
-}}
+var client = &http.Client{Timeout: sendTime, Transport: newTransport(nil)}
 
-// within is the transport of client until ctx ends: the library takes no context.
-type within struct{ ctx context.Context }
+// trusting is the transport for addresses that say not to look at certificates.
+var trusting = newTransport(&tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true})
+
+func newTransport(c *tls.Config) direct {
+	return direct{&http.Transport{
+		Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, ForceAttemptHTTP2: true, TLSHandshakeTimeout: sendTime, TLSClientConfig: c,
+	}}
+}
+
+// direct makes an error of a redirect. Followed, most would ask for a page, and what that answers
+// would count as the message taken.
+type direct struct{ *http.Transport }
+
+func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := d.Transport.RoundTrip(r)
+	if err == nil && answer.StatusCode >= 300 && answer.StatusCode < 400 {
+		_ = answer.Body.Close()
+		return nil, fmt.Errorf("the answer is %s, a redirect, and none is followed: write the address it leads to", answer.Status)
+	}
+	return answer, err
+}
+
+// within is a transport until ctx ends: the library takes no context.
+type within struct {
+	ctx       context.Context
+	trustsAll bool
+}
 
 func (w within) RoundTrip(r *http.Request) (*http.Response, error) {
-	return client.Transport.RoundTrip(r.WithContext(w.ctx))
+	r = r.WithContext(w.ctx)
+	if w.trustsAll {
+		return trusting.RoundTrip(r)
+	}
+	return client.Transport.RoundTrip(r)
 }
 
 // addresses finds what an error says of where it was on its way to.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -39,7 +40,7 @@ var errForeign = errors.New("is damaged or not of this program")
 
 // readState reads the state file. A missing one is an empty state.
 func readState(path string) (*State, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // of a named pipe, os.Open waits for a writer
 	if errors.Is(err, fs.ErrNotExist) {
 		return &State{Format: stateFormat}, nil
 	}
@@ -48,7 +49,7 @@ func readState(path string) (*State, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path)
+		return nil, fmt.Errorf("%s is no regular file; move it away", path)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxState))
 	if err != nil {
@@ -89,6 +90,9 @@ func (w *Watcher) update(change func(*State)) {
 	defer cancel()
 	defer lock.Close()
 	err := sqlitefile.MakeDir(filepath.Dir(w.Path), 0o755)
+	if info, e := os.Lstat(lock.Path()); err == nil && e == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file; move it away", lock.Path())
+	}
 	if err == nil {
 		_, err = lock.TryLockContext(ctx, 20*time.Millisecond)
 	}

@@ -32,7 +32,6 @@ const (
 func TestMain(m *testing.M) {
 	firstWait = 20 * time.Millisecond
 	code := m.Run()
-	http.DefaultClient.CloseIdleConnections()
 	if err := goleak.Find(); code == 0 && err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

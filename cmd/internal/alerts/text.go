@@ -13,6 +13,7 @@ import (
 type Tongue struct {
 	Lang string         // pt or en
 	Zone *time.Location // of their times
+	Host string         // the machine that sends; "": titles name none
 }
 
 // Languages are those that messages can be in.
@@ -57,6 +58,17 @@ func (t Tongue) dictionary() dictionary {
 	return portuguese
 }
 
+// sender is how a title begins.
+func (t Tongue) sender() string {
+	switch {
+	case t.Host == "":
+		return "solarmirror: "
+	case t.Lang == "en":
+		return "solarmirror on " + t.Host + ": "
+	}
+	return "solarmirror em " + t.Host + ": "
+}
+
 // commands are what to type next.
 var commands = map[Cause]string{
 	Platform: "solarmirror doctor", Authentication: "solarmirror doctor", Disk: "solarmirror doctor", Damage: "solarmirror restore --from DIR",
@@ -69,12 +81,12 @@ func (m Message) Text(t Tongue) (title, text string) {
 	d := t.dictionary()
 	switch m.Kind {
 	case Test:
-		return "solarmirror: " + d.test, d.testText
+		return t.sender() + d.test, d.testText
 	case Events:
-		return m.events(d)
+		return m.events(t, d)
 	}
 	what := map[Kind]string{Lasts: d.still, Over: d.over}[m.Kind] + d.what[m.Incident.Cause]
-	title = "solarmirror: " + what
+	title = t.sender() + what
 	if subject := m.Incident.Subject; subject != "" {
 		title += " (" + strings.Join(m.Subjects, ", ") + ")"
 	}
@@ -96,7 +108,7 @@ func (m Message) Text(t Tongue) (title, text string) {
 	return title, strings.Join(lines, "\n")
 }
 
-func (m Message) events(d dictionary) (title, text string) {
+func (m Message) events(t Tongue, d dictionary) (title, text string) {
 	var counts, lines []string
 	for _, e := range []struct {
 		n               int64
@@ -108,7 +120,7 @@ func (m Message) events(d dictionary) (title, text string) {
 			lines = append(lines, upper(count), d.command+": "+e.command)
 		}
 	}
-	return "solarmirror: " + strings.Join(counts, "; "), strings.Join(lines, "\n")
+	return t.sender() + strings.Join(counts, "; "), strings.Join(lines, "\n")
 }
 
 // upper makes a sentence of the first letter, which is ASCII in every one of them.

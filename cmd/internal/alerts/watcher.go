@@ -2,7 +2,6 @@ package alerts
 
 import (
 	"context"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -133,7 +132,6 @@ func (w *Watcher) Stop(within time.Duration) {
 	w.ended.Wait()
 	timer.Stop()
 	w.cancel()
-	http.DefaultClient.CloseIdleConnections()
 }
 
 func (w *Watcher) note(what func()) {

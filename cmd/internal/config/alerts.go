@@ -2,6 +2,7 @@ package config
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -29,21 +30,42 @@ func (a Alerts) Addresses(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var problems []string
+	none := true
 	for i, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
+		none = false
 		if err := alerts.CheckAddress(line); err != nil {
 			problems = append(problems, fmt.Sprintf("alerts.urls_file: line %d of %s %v", i+1, a.URLsFile, err))
 			continue
 		}
 		list = append(list, line)
 	}
+	if none {
+		problems = []string{fmt.Sprintf("alerts.urls_file: there is no address in %s; write one a line into it", a.URLsFile)}
+	}
 	if problems != nil {
 		return list, &Error{Problems: problems}
 	}
 	return list, nil
+}
+
+// CheckFiles returns all that is wrong with the files of the addresses, as they are now.
+func (a Alerts) CheckFiles(ctx context.Context) (problems []string) {
+	_, urls := a.Addresses(ctx)
+	_, ping := a.Ping(ctx)
+	for _, err := range []error{urls, ping} {
+		var faults *Error
+		switch {
+		case errors.As(err, &faults):
+			problems = append(problems, faults.Problems...)
+		case err != nil:
+			problems = append(problems, err.Error())
+		}
+	}
+	return problems
 }
 
 // Ping returns the address to ping, "" for none. A file that holds it is read anew at each call.
@@ -61,17 +83,18 @@ func (a Alerts) Ping(ctx context.Context) (string, error) {
 	return address, nil
 }
 
-// setAddresses never quotes an address, which holds a password.
+// setAddresses names every address that is none. It quotes none: they hold passwords.
 func setAddresses(to *[]Secret, text string) error {
 	var list []Secret
+	var faults []error
 	for i, address := range splitList(text) {
 		if err := alerts.CheckAddress(address); err != nil {
-			return fmt.Errorf("number %d %w", i+1, err)
+			faults = append(faults, fmt.Errorf("number %d %w", i+1, err))
 		}
 		list = append(list, Secret(address))
 	}
 	*to = list
-	return nil
+	return errors.Join(faults...)
 }
 
 func setPing(to *Secret, text string) error {

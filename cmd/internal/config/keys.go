@@ -440,6 +440,8 @@ func setBaseURL(to *string, text string) error {
 		return errors.New("is not a URL; want one such as https://sales.example.com")
 	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
 		return errors.New("want http:// or https:// and a host, such as https://sales.example.com")
+	case !alerts.GoodPort(u):
+		return errors.New("has a port that is none; want 1 to 65535, or no port")
 	case u.User != nil:
 		return errors.New("must not hold a user name or password; the token goes to platform.token_file")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":

@@ -97,7 +97,12 @@ func merge(table []key, layers ...layer) (c Config, faults []fault) {
 			if !given {
 				continue
 			}
-			if err := k.set(&c, s.text); err != nil {
+			err := k.set(&c, s.text)
+			if all, several := err.(interface{ Unwrap() []error }); several {
+				for _, err := range all.Unwrap() {
+					faults = append(faults, s.fault(err.Error()))
+				}
+			} else if err != nil {
 				faults = append(faults, s.fault(err.Error()))
 			}
 			effective = s

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"strings"
 
 	"solarmirror/cmd/internal/alerts"
 	"solarmirror/cmd/internal/words"
@@ -18,14 +19,11 @@ func checkAlerts(ctx context.Context, f *facts) Finding {
 	if !settings.Given() {
 		return skip(noAlerts)
 	}
-	addresses, err := settings.Addresses(ctx)
-	if err != nil {
-		return fail(mendAlerts, "%v", err)
+	if problems := settings.CheckFiles(ctx); problems != nil {
+		return fail(mendAlerts, "%s", strings.Join(problems, "; "))
 	}
-	ping, err := settings.Ping(ctx)
-	if err != nil {
-		return fail(mendAlerts, "%v", err)
-	}
+	addresses, _ := settings.Addresses(ctx)
+	ping, _ := settings.Ping(ctx)
 	for _, path := range []string{settings.URLsFile, settings.PingURLFile} {
 		if mode, readable := worldReadable(path); path != "" && readable {
 			return warn("chmod 600 "+words.ShellWord(path), "%s: every user may read it (mode %04o)", path, mode)

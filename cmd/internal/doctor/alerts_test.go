@@ -25,6 +25,10 @@ func TestAlerts(t *testing.T) {
 		{"a line that is no address", []string{urls + writeFile(t, 0o600, "ntfy://ntfy.sh/b\nhunter2")}, Failed, "line 2 of"},
 		{"an empty file", []string{urls + writeFile(t, 0o600, "")}, Failed, "is empty"},
 		{"a file that is not there", []string{urls + "/nowhere/urls"}, Failed, "/nowhere/urls"},
+		{"a file of comments", []string{urls + writeFile(t, 0o600, "# none yet\n")}, Failed, "there is no address in"},
+		{"two files at fault", []string{urls + "/nowhere/urls", ping + "/nowhere/ping"}, Failed, "/nowhere/ping"},
+		{"two files at fault, the first", []string{urls + "/nowhere/urls", ping + "/nowhere/ping"}, Failed, "/nowhere/urls"},
+		{"a directory", []string{urls + t.TempDir()}, Failed, "alerts.urls_file"},
 		{"a ping that is no address", []string{ping + writeFile(t, 0o600, "hunter2")}, Failed, "want http:// or https://"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

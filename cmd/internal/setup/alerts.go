@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"os"
 	"slices"
 	"time"
 
@@ -57,9 +58,10 @@ func asks(job string) bool {
 
 func alertOptions(c config.Config, log zerolog.Logger, now func() time.Time) alerts.Options {
 	limits := streamLimits(c, now())
+	host, _ := os.Hostname() // without one, titles name none
 	return alerts.Options{
 		Path: alerts.PathOf(c.Mirror.Path), Addresses: c.Alerts.Addresses, Ping: c.Alerts.Ping, Now: now, Log: log,
-		Tongue: alerts.Tongue{Lang: c.Alerts.Lang, Zone: c.ScheduleZone()},
+		Tongue: alerts.Tongue{Lang: c.Alerts.Lang, Zone: c.ScheduleZone(), Host: host},
 		Look:   func(ctx context.Context) alerts.Look { return look(ctx, c, limits) },
 	}
 }

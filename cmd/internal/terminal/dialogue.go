@@ -62,6 +62,19 @@ func (d *Dialogue) AskHidden(question string) (string, error) {
 	return string(secret), err
 }
 
+// Hushed calls work. What is typed meanwhile is kept for the next question and not shown: it may be
+// the answer to one without echo.
+func (d *Dialogue) Hushed(work func() error) error {
+	before, err := term.GetState(d.fd)
+	if err == nil {
+		err = hush(d.fd)
+	}
+	if err != nil {
+		return fmt.Errorf("turn the echo of the terminal off: %w", err)
+	}
+	return errors.Join(work(), term.Restore(d.fd, before))
+}
+
 // Tell prints one line.
 func (d *Dialogue) Tell(line string) { fmt.Fprintln(d.out, line) }
 
