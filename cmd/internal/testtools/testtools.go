@@ -1,7 +1,8 @@
 // Package testtools finds other people's programs for tests: readers of the mirror that nobody here wrote, browsers, checkers.
 //
 // Users build and test this module with Go alone, so a test whose program is missing is skipped and says what to
-// install. Where TEST_TOOLS is "all", as in .ci/run, it fails instead, so that a test cannot stay out unnoticed.
+// install. Where TEST_TOOLS is "all", as in .ci/run, it fails instead, so that a test cannot stay out unnoticed. Where it is
+// "none" the test is skipped even if the program is there: under the race detector, which sees nothing of other programs.
 //
 // What a test needs the system's leave for, such as tracing a program or mounting a file system, nobody can install: where it is refused the test is
 // skipped all the same ([Refused]), and says so.
@@ -66,6 +67,7 @@ func Python(t testing.TB, module, debianPackage string) string {
 // whatever TEST_TOOLS says.
 func Node(t testing.TB, npmPackage, script string, args ...string) *exec.Cmd {
 	t.Helper()
+	unwanted(t)
 	isOptional := listedInNPM(t, npmPackage)
 	node := Program(t, "node", "nodejs")
 	if _, err := os.Stat(filepath.Join(tools(t), "node_modules", filepath.FromSlash(npmPackage))); err != nil {
@@ -82,6 +84,7 @@ func Node(t testing.TB, npmPackage, script string, args ...string) *exec.Cmd {
 // GoProgram returns the path of a program that is built from Go source.
 func GoProgram(t testing.TB, name string) string {
 	t.Helper()
+	unwanted(t)
 	list, err := os.ReadFile(filepath.Join(tools(t), "go.txt"))
 	if err != nil {
 		t.Fatal(err)
@@ -110,8 +113,17 @@ func missing(t testing.TB, what, from string) {
 	t.Skipf("needs %s; .ci/tools/install installs %s", what, from)
 }
 
+// unwanted skips a test where no other programs are wanted.
+func unwanted(t testing.TB) {
+	t.Helper()
+	if os.Getenv(variable) == "none" {
+		t.Skipf("%s=none: no other people's programs", variable)
+	}
+}
+
 func listedInDebian(t testing.TB, debianPackage string) {
 	t.Helper()
+	unwanted(t)
 	list, err := os.ReadFile(filepath.Join(tools(t), "debian.txt"))
 	if err != nil {
 		t.Fatal(err)

@@ -43,6 +43,10 @@ func TestMissingProgram(t *testing.T) {
 	if v := judge(absent); !strings.Contains(v.failed, "install") {
 		t.Errorf("skipped %q, failed %q; want it failed with what to install", v.skipped, v.failed)
 	}
+	t.Setenv("TEST_TOOLS", "none")
+	if v := judge(absent); v.skipped == "" || v.failed != "" {
+		t.Errorf("skipped %q, failed %q; want it skipped", v.skipped, v.failed)
+	}
 }
 
 // TestMissingOptionalPackage: an npm package that could be neither fetched nor compiled fails nothing, any other does.
