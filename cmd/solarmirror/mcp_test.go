@@ -408,8 +408,9 @@ func TestAssistantAndPublish(t *testing.T) {
 	r.publish(t)
 	own := assistantRig{mirror: r.copy}
 	own.change(t, `CREATE TABLE my_cities AS SELECT 'Recife' AS city, 2.5 AS margin; INSERT INTO _columns (table_name, column_name, type, description, label_pt, unit, personal)
-		VALUES ('my_cities', 'margin', 'REAL', 'What is left.', 'Margem', '%', 0); DROP TABLE IF EXISTS _own_marts;
-		CREATE TABLE _own_marts (table_name TEXT, description TEXT); INSERT INTO _own_marts VALUES ('my_cities', 'Margin by city.')`)
+		VALUES ('my_cities', 'margin', 'REAL', 'What is left.', 'Margem', '%', 0);
+		INSERT INTO _own_marts (table_name, description, statement_hash, built_for, tried_at, duration_ms)
+		VALUES ('my_cities', 'Margin by city.', '', '2026-01-01 00:00:00.000', '2026-01-01 00:00:00.000', 0)`)
 	a := r.connect(t)
 	var table struct {
 		Description string

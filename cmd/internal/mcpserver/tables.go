@@ -10,6 +10,7 @@ import (
 
 	"solarmirror/cmd/internal/config"
 	"solarmirror/schema"
+	"solarmirror/store/owntables"
 )
 
 const listDoc = `List the tables with what a row of each is. Begin with bi_* (ready for analysis) and my_* (made by this
@@ -58,9 +59,6 @@ const columnsSQL = `SELECT t.name AS "table", c.name, coalesce(d.type, c.type) A
 	FROM sqlite_master AS t JOIN pragma_table_info(t.name) AS c LEFT JOIN _columns AS d ON d.table_name = t.name AND d.column_name = c.name
 	WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY t.name, c.cid`
 
-// ownMarts is the table of the ledger about own marts.
-const ownMarts = "_own_marts"
-
 // readTables reads what the copy's data dictionary says, the tables for analysis first.
 func readTables(ctx context.Context, c copyFile) ([]*table, error) {
 	var list []struct {
@@ -96,22 +94,13 @@ func readTables(ctx context.Context, c copyFile) ([]*table, error) {
 
 // describeOwn adds the descriptions of the tables that analysts made.
 func describeOwn(ctx context.Context, c copyFile, tables map[string]*table) error {
-	if tables[ownMarts] == nil {
-		return nil
-	}
-	var list []struct {
-		Name        string
-		Description string
-	}
-	if err := c.Reader().SelectContext(ctx, &list, "SELECT table_name AS name, description FROM "+ownMarts); err != nil {
-		return fmt.Errorf("read the descriptions of own marts: %w", err)
-	}
+	list, err := owntables.Ledger(ctx, c.Reader(), "main")
 	for _, own := range list {
-		if t := tables[own.Name]; t != nil {
+		if t := tables[own.Table]; t != nil {
 			t.Description = own.Description
 		}
 	}
-	return nil
+	return err
 }
 
 // rank orders tables by how useful they are for a first question.
